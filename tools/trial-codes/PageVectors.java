@@ -54,7 +54,7 @@ final class PageVectors {
         if (result.layer() < layer) {
           return true;
         }
-        write(folder, "keys.f32", inPairs(decoder, result.vectors().keys()));
+        write(folder, "keys.f32", inPairs(decoder, result.layer(), result.vectors().keys()));
         write(folder, "values.f32", result.vectors().values());
         write(folder, "received.f32", result.attentionMass(NEAR));
         return false;
@@ -62,8 +62,8 @@ final class PageVectors {
     };
   }
 
-  private static float[] inPairs(TracedDecoder decoder, float[] rotated) {
-    float[] keys = decoder.beforeRotation(rotated);
+  private static float[] inPairs(TracedDecoder decoder, int layer, float[] rotated) {
+    float[] keys = decoder.beforeRotation(layer, rotated);
     int keyDim = decoder.config().keyDim();
     int[] order = decoder.config().rotation().pairOrder(keyDim);
     float[] ordered = new float[keys.length];

@@ -7,7 +7,7 @@ public enum Activation {
   /** {@code x / (1 + exp(-x))}. */
   SILU("silu") {
     @Override
-    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    public void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedSilu(gate, up, at, count);
     }
   },
@@ -15,7 +15,7 @@ public enum Activation {
   /** {@code x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2}. */
   GELU("gelu_pytorch_tanh") {
     @Override
-    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    public void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       rows.gatedGelu(gate, up, at, count);
     }
   },
@@ -26,7 +26,7 @@ public enum Activation {
    */
   BOUNDED_SILU("silu") {
     @Override
-    void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
+    public void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
       for (int i = at; i < at + count; i++) {
         gate[i] = STEEPNESS * Math.min(gate[i], BOUND);
         up[i] = (Math.max(-BOUND, Math.min(up[i], BOUND)) + 1) / STEEPNESS;
@@ -35,8 +35,11 @@ public enum Activation {
     }
   };
 
-  private static final float STEEPNESS = 1.702f;
-  static final float BOUND = 7;
+  /** Factor of the exponent of {@link #BOUNDED_SILU}. */
+  public static final float STEEPNESS = 1.702f;
+
+  /** Bound of its operands. */
+  public static final float BOUND = 7;
 
   private final String huggingFaceName;
 
@@ -49,6 +52,6 @@ public enum Activation {
     return huggingFaceName;
   }
 
-  /** Computes {@code gate = activation(gate) * up}. */
-  abstract void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count);
+  /** Computes {@code gate = activation(gate) * up}; {@code up} may be overwritten. */
+  public abstract void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count);
 }

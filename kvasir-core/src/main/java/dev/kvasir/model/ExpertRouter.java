@@ -3,7 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.kernel.RowKernels;
 
 /** Selects the experts of a row; not thread-safe. */
-final class ExpertRouter {
+public final class ExpertRouter {
   /** Lower bound of the sum that weights are divided by: the smallest normal 16-bit float. */
   private static final float MIN_SUM = 0x1p-14f;
 
@@ -14,7 +14,7 @@ final class ExpertRouter {
   private final int[] chosenGroups;
   private final int[] topScores;
 
-  ExpertRouter(ExpertConfig experts) {
+  public ExpertRouter(ExpertConfig experts) {
     this.experts = experts;
     this.routing = experts.routing();
     Routing.Groups groups = routing.groups();
@@ -31,7 +31,7 @@ final class ExpertRouter {
    * @param scores router logits of the row from {@code at} on; overwritten
    * @param correction added to scores for selection; may be empty
    */
-  void route(
+  public void route(
       RowKernels rows,
       float[] scores,
       int at,

@@ -11,7 +11,6 @@ import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrator.CalibrationContext;
 import dev.kvasir.lab.calibrator.CalibrationPlan;
 import dev.kvasir.lab.calibrator.CalibrationRequest;
@@ -78,13 +77,6 @@ public final class Calibrate implements Callable<Integer> {
   private Path text;
 
   @Option(
-      names = "--length",
-      paramLabel = "N",
-      defaultValue = "" + CalibrationTexts.LENGTH,
-      description = "Tokens that are read in sequence. Default: ${DEFAULT-VALUE}.")
-  private int length;
-
-  @Option(
       names = "--seed",
       paramLabel = "S",
       defaultValue = "1",
@@ -129,9 +121,7 @@ public final class Calibrate implements Callable<Integer> {
 
   /** Rejects options that do not fit the model, before its weights are loaded. */
   private void checkFits(ModelOutline outline) {
-    if (spec.commandLine().getParseResult().hasMatchedOption("--length")) {
-      outline.requireContext("--length", length);
-    }
+    CalibratorOptions.length(spec).ifPresent(length -> outline.requireContext("--length", length));
     if (out != null && !model.isConfigOnly()) {
       Profile.openOrEmpty(out, outline.fingerprint(), outline.name());
     }
@@ -151,7 +141,7 @@ public final class Calibrate implements Callable<Integer> {
     return new CalibrationRequest(
         target.bits(),
         target.variant(),
-        length,
+        CalibratorOptions.length(spec).orElseGet(calibrator::defaultLength),
         seed,
         Optional.ofNullable(text)
             .map(file -> new CalibrationText(file.toString(), TextArgument.readFile(file))),

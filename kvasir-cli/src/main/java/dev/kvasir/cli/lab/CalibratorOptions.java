@@ -1,6 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.lab.calibrate.CalibrationTexts;
 import dev.kvasir.lab.calibrator.Calibrator;
 import dev.kvasir.lab.calibrator.CalibratorOption;
 import dev.kvasir.lab.calibrator.Calibrators;
@@ -8,12 +9,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options and the help of all registered calibrators, as picocli needs them. */
 final class CalibratorOptions {
+  private static final String LENGTH = "--length";
+
   private CalibratorOptions() {}
 
   static void addTo(CommandSpec command) {
@@ -33,6 +37,28 @@ final class CalibratorOptions {
                 + " is kept.")
             .formatted(local));
     command.usageMessage().description(description.toArray(String[]::new));
+    command.addOption(
+        OptionSpec.builder(LENGTH)
+            .paramLabel("N")
+            .type(Integer.class)
+            .description("Tokens that are read in sequence. Default: %s.".formatted(lengths()))
+            .build());
+  }
+
+  /** Returns the default lengths: the most common one, then the methods with another one. */
+  private static String lengths() {
+    StringBuilder lengths = new StringBuilder().append(CalibrationTexts.LENGTH);
+    for (Calibrator calibrator : Calibrators.all()) {
+      if (calibrator.defaultLength() != CalibrationTexts.LENGTH) {
+        lengths.append(" (%s: %d)".formatted(calibrator.method(), calibrator.defaultLength()));
+      }
+    }
+    return lengths.toString();
+  }
+
+  /** Returns the typed length, if any. */
+  static Optional<Integer> length(CommandSpec command) {
+    return Optional.ofNullable(command.findOption(LENGTH).<Integer>getValue());
   }
 
   private static OptionSpec spec(CalibratorOption<?> option) {

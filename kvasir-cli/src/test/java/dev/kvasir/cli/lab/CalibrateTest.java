@@ -16,6 +16,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -160,8 +162,15 @@ class CalibrateTest {
         .contains("of 384 heads and groups", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
     CommandRun mead = forecast("mead", arguments);
-    assertThat(mead.out()).contains("of 24 texts", "in all", "on 64");
+    assertThat(mead.out()).contains("18 texts", "of 4 texts, backward", "in all", "on 64");
+    assertThat(heapGibibytes(mead.out())).isLessThan(8);
     forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
+  }
+
+  private static double heapGibibytes(String forecast) {
+    Matcher heap = Pattern.compile("memory +([0-9.]+) GiB of heap").matcher(forecast);
+    assertThat(heap.find()).as(forecast).isTrue();
+    return Double.parseDouble(heap.group(1));
   }
 
   private static CommandRun forecast(String spec, String... more) {

@@ -1,5 +1,6 @@
 package dev.kvasir.lab.calibrator;
 
+import dev.kvasir.lab.calibrate.CalibrationTexts;
 import java.util.List;
 
 /**
@@ -18,6 +19,11 @@ public interface Calibrator {
   /** Returns the options that only this calibrator has. */
   default List<CalibratorOption<?>> options() {
     return List.of();
+  }
+
+  /** Returns the tokens that are read in sequence unless the user states a number. */
+  default int defaultLength() {
+    return CalibrationTexts.LENGTH;
   }
 
   /**

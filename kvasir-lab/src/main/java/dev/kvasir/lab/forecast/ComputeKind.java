@@ -10,6 +10,8 @@ public enum ComputeKind {
   READING(1),
   /** A decoder in 32-bit floats over a whole text, forward and backward. */
   TRACING(0.5),
+  /** Products of gradients with transposed weights, in 32-bit floats. */
+  BACKWARD(0.5),
   /** Training a head's codebook, on one thread. */
   TRAINING(0.15),
   /** Sums of squares and products in 64-bit floats. */

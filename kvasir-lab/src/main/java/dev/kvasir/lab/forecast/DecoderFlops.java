@@ -59,12 +59,19 @@ public record DecoderFlops(ModelConfig config) {
 
   /**
    * Returns the operations for gradients of keys and values. Layers are computed twice, forward and
-   * again in the backward pass. The backward pass has as many products with weights again, and two
-   * and a half times the operations of attention.
+   * again in the backward pass.
    */
   public double gradients(int tokens) {
-    double back = overLayers(layer -> products(layer, tokens) + 2.5 * attention(tokens));
-    return 2 * forward(tokens) + back + 2 * logits(tokens);
+    return 2 * forward(tokens) + logits(tokens) + backward(tokens);
+  }
+
+  /**
+   * Returns the operations of the backward pass alone: as many products with weights as in the
+   * forward pass, and two and a half times the operations of attention.
+   */
+  public double backward(int tokens) {
+    double layers = overLayers(layer -> products(layer, tokens) + 2.5 * attention(tokens));
+    return layers + logits(tokens);
   }
 
   private double overLayers(IntToDoubleFunction work) {

@@ -5,6 +5,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.codebook.TrainingSpeed;
+import dev.kvasir.lab.gradient.BackwardProbe;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -52,6 +53,7 @@ public final class SpeedMeasurement {
             switch (kind) {
               case READING -> reading();
               case TRACING -> tracing(workers);
+              case BACKWARD -> backward(workers);
               case TRAINING -> TrainingSpeed.measure(model.config().headDim(), threads);
               case FITTING -> fitting(workers);
             });
@@ -105,6 +107,12 @@ public final class SpeedMeasurement {
         TEXT,
         tokens -> flops.layer(0, tokens) + (hasNextLayer ? flops.projections(tokens) : 0),
         tokens -> () -> decoder.forward(ids(tokens), oneLayer));
+  }
+
+  /** Propagates gradients through a feed-forward matrix. */
+  private double backward(WorkerPool workers) {
+    BackwardProbe probe = BackwardProbe.of(model, workers);
+    return withMaxTokens(TEXT, probe::operations, tokens -> () -> probe.run(tokens));
   }
 
   /** Sums outer products. */

@@ -10,7 +10,11 @@ package dev.kvasir.lab.gradient;
  *     hidden)
  */
 public record AttentionResult(
-    LayerVectors vectors, TextAttention attention, int window, float[] outputs, float[] update) {
+    LayerVectors vectors,
+    TextAttention attention,
+    ScoreRules rules,
+    float[] outputs,
+    float[] update) {
   public int layer() {
     return vectors.layer();
   }
@@ -23,6 +27,6 @@ public record AttentionResult(
    * @return (tokens, kvHeads)
    */
   public float[] attentionMass(int near) {
-    return attention.attentionMass(vectors, window, near);
+    return attention.attentionMass(vectors, rules, near);
   }
 }

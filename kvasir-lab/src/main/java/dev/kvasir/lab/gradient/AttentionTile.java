@@ -14,9 +14,10 @@ final class AttentionTile {
 
   private final Kernels kernels;
   private final LayerVectors vectors;
-  private final float scale;
+  private final ScoreRules rules;
   private final float[] weights = new float[SIZE * SIZE]; // (queries, keys)
   private final float[] gradients = new float[SIZE * SIZE]; // (queries, keys), of scores
+  private final float[] slopes; // (queries, keys), of soft-capped scores; empty without a cap
   private final float[] transposed = new float[SIZE * SIZE]; // (keys, queries)
 
   private int firstQuery;
@@ -28,10 +29,11 @@ final class AttentionTile {
   private int keyAt;
   private int keyStride;
 
-  AttentionTile(Kernels kernels, LayerVectors vectors, float scale) {
+  AttentionTile(Kernels kernels, LayerVectors vectors, ScoreRules rules) {
     this.kernels = kernels;
     this.vectors = vectors;
-    this.scale = scale;
+    this.rules = rules;
+    this.slopes = new float[rules.cap() > 0 ? SIZE * SIZE : 0];
   }
 
   void place(
@@ -54,6 +56,7 @@ final class AttentionTile {
   }
 
   /**
+   * @param window positions that count; at most those of the rules
    * @param logSums log-sum-exp of each query by position, from {@code sumsAt} on
    */
   void computeWeights(int headDim, int window, float[] logSums, int sumsAt) {
@@ -63,10 +66,21 @@ final class AttentionTile {
       int from = Math.clamp((long) position - window + 1 - firstKey, 0, keys);
       int to = Math.clamp((long) position + 1 - firstKey, from, keys);
       int at = row * SIZE;
-      kernels.rows().scale(weights, at + from, to - from, scale);
+      rules.score(kernels, weights, at + from, to - from);
+      setSlopes(at + from, at + to);
       kernels.rows().exponentiate(weights, at + from, to - from, logSums[sumsAt + position]);
       Arrays.fill(weights, at, at + from, 0);
       Arrays.fill(weights, at + to, at + keys, 0);
+    }
+  }
+
+  /** Sets the derivative of the soft cap {@code c tanh(s / c)}, 1 minus the square of tanh. */
+  private void setSlopes(int from, int to) {
+    if (slopes.length > 0) {
+      for (int i = from; i < to; i++) {
+        float tanh = weights[i] / rules.cap();
+        slopes[i] = 1 - tanh * tanh;
+      }
     }
   }
 
@@ -79,7 +93,12 @@ final class AttentionTile {
     for (int row = 0; row < queries; row++) {
       float rowDot = rowDots[firstQuery + row];
       for (int i = row * SIZE; i < row * SIZE + keys; i++) {
-        gradients[i] = weights[i] * (gradients[i] - rowDot) * scale;
+        gradients[i] = weights[i] * (gradients[i] - rowDot) * rules.scale();
+      }
+      if (slopes.length > 0) {
+        kernels
+            .rows()
+            .multiply(gradients, row * SIZE, slopes, row * SIZE, gradients, row * SIZE, keys);
       }
     }
   }

@@ -1,14 +1,13 @@
 package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Kernels;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.model.ExpertWeights;
 import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.MultiHeadWeights;
-import dev.kvasir.model.Projection;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -16,17 +15,20 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 
 /**
- * One decoder layer over all tokens of a text. It retains the activations of the last computed
- * layer for the backward pass.
+ * One decoder layer over all tokens of a text, as the engine's layers are: {@code x += r
+ * outNorm(attention(norm(x)))}, then the same with the feed-forward part. It retains the
+ * activations of the last computed layer for the backward pass.
  */
 final class LayerPass {
   private final ModelConfig config;
-  private final Rotation rotation;
-  private final WeightProducts products;
+  private final TracedRopes ropes;
+  private final RowProducts rows;
   private final Kernels kernels;
   private final WorkerPool workers;
   private final int tokens;
   private final TextAttention attention;
+  private final GatedFeedForward gated;
+  private final ExpertFeedForward experts; // null if no layer has experts
 
   private final float[] normed; // (tokens, hidden)
   private final float[] unnormedQueries; // (tokens, queryHeads, headDim)
@@ -35,31 +37,32 @@ final class LayerPass {
   private final float[] keys; // (tokens, kvHeads, headDim)
   private final float[] values; // (tokens, kvHeads, headDim)
   private final float[] attentionOutput; // (tokens, queryHeads, headDim)
-  private final float[] afterAttention; // (tokens, hidden), after attention
-  private final float[] gate; // (tokens, feedForward)
-  private final float[] up; // (tokens, feedForward)
-  private final float[] activated; // (tokens, feedForward)
+  private final float[] projected; // (tokens, hidden), attention before its output norm
+  private final float[] update; // (tokens, hidden), what attention adds
+  private final float[] afterAttention; // (tokens, hidden), the residual stream
+  private float[] computed = {}; // (tokens, hidden), feed-forward before its output norm
 
   private int index;
   private LayerWeights layer;
   private MultiHeadWeights headWeights;
-  private GatedWeights gated;
+  private ScoreRules rules;
+  private FeedForward feedForward;
   private float[] x; // (tokens, hidden), input of the layer
 
-  LayerPass(
-      ModelConfig config,
-      Rotation rotation,
-      WeightProducts products,
-      Kernels kernels,
-      WorkerPool workers,
-      int tokens) {
+  LayerPass(ModelConfig config, TracedRopes ropes, RowProducts rows, int tokens) {
     this.config = config;
-    this.rotation = rotation;
-    this.products = products;
-    this.kernels = kernels;
-    this.workers = workers;
+    this.ropes = ropes;
+    this.rows = rows;
+    this.kernels = rows.kernels();
+    this.workers = rows.workers();
     this.tokens = tokens;
     this.attention = new TextAttention(config.attentionShape(), tokens, kernels, workers);
+    this.gated = new GatedFeedForward(rows, tokens, maxGatedWidth(config));
+    this.experts =
+        config
+            .experts()
+            .map(sizes -> new ExpertFeedForward(rows, sizes, tokens, config.hidden(), gated))
+            .orElse(null);
     int queryValues = tokens * config.queryHeads() * config.headDim();
     int kvValues = tokens * config.kvHeads() * config.headDim();
     normed = new float[tokens * config.hidden()];
@@ -69,10 +72,17 @@ final class LayerPass {
     keys = new float[kvValues];
     values = new float[kvValues];
     attentionOutput = new float[queryValues];
+    projected = new float[tokens * config.hidden()];
+    update = new float[tokens * config.hidden()];
     afterAttention = new float[tokens * config.hidden()];
-    gate = new float[tokens * config.feedForward()];
-    up = new float[tokens * config.feedForward()];
-    activated = new float[tokens * config.feedForward()];
+  }
+
+  /** Returns the largest width of a dense feed-forward layer or shared expert. */
+  static int maxGatedWidth(ModelConfig config) {
+    return config
+        .experts()
+        .map(sizes -> Math.max(sizes.hasExperts(0) ? 0 : config.feedForward(), sizes.sharedWidth()))
+        .orElse(config.feedForward());
   }
 
   /**
@@ -83,96 +93,25 @@ final class LayerPass {
     index = layerIndex;
     layer = weights;
     headWeights = weights.multiHead();
-    gated = weights.gated();
+    rules = attention.rules(layer.window(), headWeights.sinks());
+    feedForward =
+        switch (weights.feedForward()) {
+          case GatedWeights dense -> gated.with(dense);
+          case ExpertWeights mixture -> experts.with(mixture);
+        };
     x = input;
-    normalize(x, layer.attentionNorm());
-    multiply(normed, headWeights.query(), unnormedQueries);
-    multiply(normed, headWeights.key(), unnormedKeys);
-    multiply(normed, headWeights.value(), values);
+    rows.normalize(x, layer.attentionNorm(), config.normEpsilon(), tokens, normed);
+    rows.project(normed, tokens, headWeights.query(), unnormedQueries);
+    rows.project(normed, tokens, headWeights.key(), unnormedKeys);
+    rows.project(normed, tokens, headWeights.value(), values);
     normalizeAndRotate(unnormedQueries, headWeights.queryNorm(), config.queryHeads(), queries);
     normalizeAndRotate(unnormedKeys, headWeights.keyNorm(), config.kvHeads(), keys);
+    scaleQueries(queries);
     return vectors();
   }
 
   private LayerVectors vectors() {
     return new LayerVectors(index, tokens, queries, keys, values);
-  }
-
-  /** Computes attention of the projected layer. */
-  AttentionResult attend() {
-    attention.forward(vectors(), layer.window(), attentionOutput);
-    multiply(attentionOutput, headWeights.output(), afterAttention);
-    return new AttentionResult(
-        vectors(), attention, layer.window(), attentionOutput, afterAttention);
-  }
-
-  /**
-   * Replaces the attention output of every token.
-   *
-   * @param update (hidden)
-   */
-  void overrideAttention(float[] update) {
-    int hidden = config.hidden();
-    for (int token = 0; token < tokens; token++) {
-      System.arraycopy(update, 0, afterAttention, token * hidden, hidden);
-    }
-  }
-
-  /** Computes the rest of the layer after attention. */
-  float[] finish() {
-    computeGates();
-    int length = config.feedForward();
-    workers.run(
-        (token, worker) -> {
-          int at = token * length;
-          System.arraycopy(gate, at, activated, at, length);
-          kernels.rows().gatedSilu(activated, up, at, length);
-        },
-        tokens);
-    float[] out = new float[x.length];
-    multiply(activated, gated.down(), out);
-    addRows(out, afterAttention);
-    return out;
-  }
-
-  /** Computes the part of the feed-forward network that the backward pass needs. */
-  void computeGates() {
-    addRows(afterAttention, x);
-    normalize(afterAttention, layer.feedForwardNorm());
-    multiply(normed, gated.gate(), gate);
-    multiply(normed, gated.up(), up);
-  }
-
-  private void normalize(float[] from, float[] weight) {
-    int hidden = config.hidden();
-    workers.run(
-        (token, worker) ->
-            kernels
-                .rows()
-                .rmsNorm(
-                    from,
-                    token * hidden,
-                    weight,
-                    config.normEpsilon(),
-                    normed,
-                    token * hidden,
-                    hidden),
-        tokens);
-  }
-
-  private void multiply(float[] from, Projection projection, float[] to) {
-    products.forward(from, tokens, projection.matrix(), to);
-    float[] bias = projection.bias();
-    int stride = projection.matrix().rows();
-    workers.run(
-        (token, worker) -> kernels.rows().add(to, token * stride, bias, 0, bias.length), tokens);
-  }
-
-  private void addRows(float[] to, float[] from) {
-    int width = to.length / tokens;
-    workers.run(
-        (token, worker) -> kernels.rows().add(to, token * width, from, token * width, width),
-        tokens);
   }
 
   private void normalizeAndRotate(float[] from, HeadNorm norm, int heads, float[] to) {
@@ -182,9 +121,76 @@ final class LayerPass {
         (token, worker) -> {
           int at = token * heads * headDim;
           norm.apply(kernels, to, at, heads, headDim);
-          rotation.rotate(to, at, headDim, heads, token);
+          ropes.rotate(index, to, at, headDim, heads, token);
         },
         tokens);
+  }
+
+  /** Scales rotated queries, or gradients of scaled queries. */
+  private void scaleQueries(float[] ofQueries) {
+    int width = config.queryHeads() * config.headDim();
+    rows.scale(ofQueries, tokens, width, config.scales().query());
+    ropes.scaleQueries(kernels, workers, index, ofQueries, config.headDim());
+  }
+
+  /** Computes attention of the projected layer. */
+  AttentionResult attend() {
+    attention.forward(vectors(), rules, attentionOutput);
+    rows.project(attentionOutput, tokens, headWeights.output(), projected);
+    setUpdate(projected, layer.attentionOutNorm(), update);
+    return new AttentionResult(vectors(), attention, rules, attentionOutput, update);
+  }
+
+  private void setUpdate(float[] from, float[] norm, float[] to) {
+    rows.normalize(from, norm, config.normEpsilon(), tokens, to);
+    rows.scale(to, tokens, config.hidden(), config.scales().residual());
+  }
+
+  /**
+   * Replaces what attention adds to every token.
+   *
+   * @param ofToken (hidden)
+   */
+  void overrideAttention(float[] ofToken) {
+    int hidden = config.hidden();
+    for (int token = 0; token < tokens; token++) {
+      System.arraycopy(ofToken, 0, update, token * hidden, hidden);
+    }
+  }
+
+  /** Computes the rest of the layer after attention. */
+  float[] finish() {
+    prepareFeedForward();
+    boolean hasOutNorm = layer.feedForwardOutNorm().length > 0;
+    float[] out = new float[x.length];
+    if (hasOutNorm && computed.length == 0) {
+      computed = new float[x.length];
+    }
+    float[] raw = hasOutNorm ? computed : out;
+    feedForward.finish(raw);
+    setUpdate(raw, layer.feedForwardOutNorm(), out);
+    addRows(out, afterAttention);
+    return out;
+  }
+
+  /** Computes what the backward pass needs and {@link #attend} does not compute. */
+  void prepareBackward() {
+    if (layer.feedForwardOutNorm().length > 0) {
+      finish(); // the norm's backward pass needs its input
+    } else {
+      prepareFeedForward();
+    }
+  }
+
+  private void prepareFeedForward() {
+    System.arraycopy(update, 0, afterAttention, 0, update.length);
+    addRows(afterAttention, x);
+    rows.normalize(afterAttention, layer.feedForwardNorm(), config.normEpsilon(), tokens, normed);
+    feedForward.prepare(normed);
+  }
+
+  private void addRows(float[] to, float[] from) {
+    rows.add(to, from, tokens, to.length / tokens);
   }
 
   /**
@@ -197,12 +203,12 @@ final class LayerPass {
    */
   LayerGradients backwardToVectors(float[] dx, float[] dQueries, OptionalInt farDistance) {
     backwardThroughFeedForward(dx);
+    float[] dProjected = backwardOfUpdate(dx, projected, layer.attentionOutNorm());
     float[] dAttentionOutput = new float[attentionOutput.length];
-    products.addBackward(dx, tokens, headWeights.output().matrix(), dAttentionOutput);
+    rows.addBackward(dProjected, tokens, headWeights.output(), dAttentionOutput);
     List<RangeGradients> byRange =
         ranges(farDistance).map(range -> RangeGradients.zero(range, keys.length)).toList();
-    attention.backward(
-        vectors(), layer.window(), attentionOutput, dAttentionOutput, dQueries, byRange);
+    attention.backward(vectors(), rules, attentionOutput, dAttentionOutput, dQueries, byRange);
     float[] dKeys = byRange.getFirst().keys();
     float[] dValues = byRange.getFirst().values();
     if (farDistance.isEmpty()) {
@@ -225,35 +231,31 @@ final class LayerPass {
   }
 
   private void backwardThroughFeedForward(float[] dx) {
-    float[] dGate = new float[gate.length]; // of the product at first
-    products.addBackward(dx, tokens, gated.down().matrix(), dGate);
-    float[] dUp = new float[up.length];
-    int length = config.feedForward();
-    workers.run((token, worker) -> backwardThroughGate(token * length, length, dGate, dUp), tokens);
+    float[] dOut = backwardOfUpdate(dx, computed, layer.feedForwardOutNorm());
     float[] dNormed = new float[normed.length];
-    products.addBackward(dGate, tokens, gated.gate().matrix(), dNormed);
-    products.addBackward(dUp, tokens, gated.up().matrix(), dNormed);
-    addBackwardOfNorm(afterAttention, layer.feedForwardNorm(), dNormed, dx);
+    feedForward.addBackward(dOut, dNormed);
+    rows.addBackwardOfNorm(
+        afterAttention, layer.feedForwardNorm(), config.normEpsilon(), tokens, dNormed, dx);
   }
 
-  /** Differentiates {@code silu(g) * u}, where silu(g) = g * s(g) and s' = s * (1 - s). */
-  private void backwardThroughGate(int at, int length, float[] dGate, float[] dUp) {
-    for (int i = at; i < at + length; i++) {
-      float g = gate[i];
-      float s = (float) (1 / (1 + Math.exp(-g)));
-      dUp[i] = dGate[i] * g * s;
-      dGate[i] *= up[i] * s * (1 + g * (1 - s));
+  /**
+   * Returns the gradients of what is normalized, scaled and added to the residual stream.
+   *
+   * @param raw input of the norm; unused without one
+   */
+  private float[] backwardOfUpdate(float[] dx, float[] raw, float[] norm) {
+    float residual = config.scales().residual();
+    if (norm.length == 0 && residual == 1) {
+      return dx;
     }
-  }
-
-  private void addBackwardOfNorm(float[] from, float[] weight, float[] dNormed, float[] dx) {
-    int hidden = config.hidden();
-    workers.run(
-        (token, worker) -> {
-          int at = token * hidden;
-          RmsNorms.addBackward(from, at, weight, config.normEpsilon(), dNormed, at, dx, at);
-        },
-        tokens);
+    float[] dUpdate = dx.clone();
+    rows.scale(dUpdate, tokens, config.hidden(), residual);
+    if (norm.length == 0) {
+      return dUpdate;
+    }
+    float[] dRaw = new float[dx.length];
+    rows.addBackwardOfNorm(raw, norm, config.normEpsilon(), tokens, dUpdate, dRaw);
+    return dRaw;
   }
 
   /**
@@ -264,26 +266,27 @@ final class LayerPass {
    */
   void backwardToInput(LayerGradients gradients, float[] dQueries, float[] dx) {
     float[] dKeys = gradients.keyGradients();
+    scaleQueries(dQueries);
     backwardThroughHeads(dQueries, unnormedQueries, headWeights.queryNorm(), config.queryHeads());
     backwardThroughHeads(dKeys, unnormedKeys, headWeights.keyNorm(), config.kvHeads());
     float[] dNormed = new float[normed.length];
-    products.addBackward(dQueries, tokens, headWeights.query().matrix(), dNormed);
-    products.addBackward(dKeys, tokens, headWeights.key().matrix(), dNormed);
-    products.addBackward(gradients.valueGradients(), tokens, headWeights.value().matrix(), dNormed);
-    addBackwardOfNorm(x, layer.attentionNorm(), dNormed, dx);
+    rows.addBackward(dQueries, tokens, headWeights.query(), dNormed);
+    rows.addBackward(dKeys, tokens, headWeights.key(), dNormed);
+    rows.addBackward(gradients.valueGradients(), tokens, headWeights.value(), dNormed);
+    rows.addBackwardOfNorm(x, layer.attentionNorm(), config.normEpsilon(), tokens, dNormed, dx);
   }
 
   /** Applies the inverse rotation and the backward pass of the norm, in place. */
   private void backwardThroughHeads(float[] dHeads, float[] unnormed, HeadNorm norm, int heads) {
-    int headDim = config.headDim();
+    int width = heads * config.headDim();
     workers.run(
         (token, worker) -> {
-          int at = token * heads * headDim;
-          rotation.rotate(dHeads, at, headDim, heads, -token);
+          int at = token * width;
+          ropes.rotate(index, dHeads, at, config.headDim(), heads, -token);
           if (norm instanceof HeadNorm.RootMeanSquare(float[] weight, float epsilon)) {
-            float[] dy = Arrays.copyOfRange(dHeads, at, at + heads * headDim);
-            Arrays.fill(dHeads, at, at + heads * headDim, 0);
-            for (int i = 0; i < dy.length; i += headDim) {
+            float[] dy = Arrays.copyOfRange(dHeads, at, at + width);
+            Arrays.fill(dHeads, at, at + width, 0);
+            for (int i = 0; i < width; i += weight.length) {
               RmsNorms.addBackward(unnormed, at + i, weight, epsilon, dy, i, dHeads, at + i);
             }
           }

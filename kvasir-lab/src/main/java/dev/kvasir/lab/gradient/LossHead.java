@@ -1,6 +1,7 @@
 package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.Objective.Loss;
 import dev.kvasir.model.ModelConfig;
@@ -24,31 +25,27 @@ final class LossHead {
 
   private final ModelConfig config;
   private final Weights weights;
-  private final WeightProducts products;
+  private final RowProducts products;
   private final Kernels kernels;
   private final WorkerPool workers;
   private final int maxRows;
   private final float[] normed; // (mostRows, hidden)
   private final float[] logits; // (mostRows, vocabulary)
+  private final float[] slopes; // (mostRows, vocabulary), of the soft cap; empty without one
 
   /**
    * @param maxRows number of tokens per pass; does not affect the result
    */
-  LossHead(
-      ModelConfig config,
-      Weights weights,
-      WeightProducts products,
-      Kernels kernels,
-      WorkerPool workers,
-      int maxRows) {
+  LossHead(ModelConfig config, Weights weights, RowProducts products, int maxRows) {
     this.config = config;
     this.weights = weights;
     this.products = products;
-    this.kernels = kernels;
-    this.workers = workers;
+    this.kernels = products.kernels();
+    this.workers = products.workers();
     this.maxRows = maxRows;
     this.normed = new float[maxRows * config.hidden()];
     this.logits = new float[Math.multiplyExact(maxRows, config.vocabulary())];
+    this.slopes = new float[config.scales().logitCap() > 0 ? logits.length : 0];
   }
 
   static int rowsPerPass(int tokens, int vocabulary) {
@@ -103,7 +100,8 @@ final class LossHead {
   private void backward(float[] x, int[] positions, int first, int rows, float[] dx) {
     int hidden = config.hidden();
     float[] dNormed = new float[rows * hidden];
-    products.addBackward(logits, rows, weights.output(), dNormed);
+    backwardThroughScale(rows);
+    products.products().addBackward(logits, rows, weights.output(), dNormed);
     workers.run(
         (row, worker) -> {
           int at = positions[first + row] * hidden;
@@ -132,7 +130,35 @@ final class LossHead {
                     row * hidden,
                     hidden),
         rows);
-    products.forward(normed, rows, weights.output(), logits);
+    products.products().forward(normed, rows, weights.output(), logits);
+    products.scale(logits, rows, config.vocabulary(), config.scales().logit());
+    if (slopes.length > 0) {
+      workers.run((row, worker) -> capLogits(row * config.vocabulary()), rows);
+    }
     return logits;
+  }
+
+  /** Soft-caps the logits of a row, {@code c tanh(x / c)}; the slope is 1 minus tanh squared. */
+  private void capLogits(int at) {
+    float cap = config.scales().logitCap();
+    RowKernels.softCap(logits, at, config.vocabulary(), cap);
+    for (int i = at; i < at + config.vocabulary(); i++) {
+      float tanh = logits[i] / cap;
+      slopes[i] = 1 - tanh * tanh;
+    }
+  }
+
+  /** Changes gradients of logits into those of the output projection. */
+  private void backwardThroughScale(int rows) {
+    int vocabulary = config.vocabulary();
+    if (slopes.length > 0) {
+      workers.run(
+          (row, worker) -> {
+            int at = row * vocabulary;
+            kernels.rows().multiply(logits, at, slopes, at, logits, at, vocabulary);
+          },
+          rows);
+    }
+    products.scale(logits, rows, vocabulary, config.scales().logit());
   }
 }

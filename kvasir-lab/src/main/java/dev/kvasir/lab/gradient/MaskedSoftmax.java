@@ -25,10 +25,31 @@ public final class MaskedSoftmax {
       int firstVisible,
       int endVisible,
       int end) {
+    kernels.rows().scale(scores, at + firstVisible, endVisible - firstVisible, scale);
+    return withSink(
+        kernels, scores, at, Float.NEGATIVE_INFINITY, begin, firstVisible, endVisible, end);
+  }
+
+  /**
+   * Does the same with scores that are scaled already.
+   *
+   * @param sink score that takes its share of the weights, or negative infinity
+   */
+  static float withSink(
+      Kernels kernels,
+      float[] scores,
+      int at,
+      float sink,
+      int begin,
+      int firstVisible,
+      int endVisible,
+      int end) {
     int visible = endVisible - firstVisible;
-    kernels.rows().scale(scores, at + firstVisible, visible, scale);
-    float most = kernels.rows().maximum(scores, at + firstVisible, visible);
+    float most = Math.max(sink, kernels.rows().maximum(scores, at + firstVisible, visible));
     float sum = kernels.rows().exponentiate(scores, at + firstVisible, visible, most);
+    if (sink > Float.NEGATIVE_INFINITY) {
+      sum += (float) Math.exp(sink - most);
+    }
     kernels.rows().scale(scores, at + firstVisible, visible, 1 / sum);
     Arrays.fill(scores, at + begin, at + firstVisible, 0);
     Arrays.fill(scores, at + endVisible, at + end, 0);

@@ -21,7 +21,6 @@ final class TextAttention {
   private final WorkerPool workers;
   private final int queryStride;
   private final int kvStride;
-  private final float scale;
   private final float[] logSums; // (queryHeads, tokens)
   private final float[][] scores; // by worker: (TILE, tokens)
   private float[][] gradientsByHead = {}; // by range: keys and values (tokens, queryHeads, headDim)
@@ -33,28 +32,31 @@ final class TextAttention {
     this.workers = workers;
     this.queryStride = shape.queryHeads() * shape.headDim();
     this.kvStride = shape.kvHeads() * shape.headDim();
-    this.scale = (float) (1 / Math.sqrt(shape.headDim()));
     this.logSums = new float[shape.queryHeads() * tokens];
     this.scores = new float[workers.size()][TILE * tokens];
   }
 
+  /** Returns the rules of a layer. */
+  ScoreRules rules(int window, float[] sinks) {
+    return new ScoreRules((float) (1 / Math.sqrt(shape.headDim())), shape.softCap(), window, sinks);
+  }
+
   /**
-   * @param window number of positions that a query sees, including its own
    * @param out (tokens, queryHeads, headDim), set
    */
-  void forward(LayerVectors vectors, int window, float[] out) {
+  void forward(LayerVectors vectors, ScoreRules rules, float[] out) {
     int blocks = Math.ceilDiv(tokens, TILE);
     Arrays.fill(out, 0);
     workers.run(
         (part, worker) ->
-            attend(vectors, window, part / blocks, part % blocks * TILE, scores[worker], out),
+            attend(vectors, rules, part / blocks, part % blocks * TILE, scores[worker], out),
         blocks * shape.queryHeads());
   }
 
   private void attend(
-      LayerVectors vectors, int window, int head, int first, float[] weights, float[] out) {
+      LayerVectors vectors, ScoreRules rules, int head, int first, float[] weights, float[] out) {
     int rows = Math.min(TILE, tokens - first);
-    int begin = Math.max(0, first - window + 1);
+    int begin = Math.max(0, first - rules.window() + 1);
     int end = first + rows;
     int query = first * queryStride + head * shape.headDim();
     for (int key = begin; key < end; key += TILE) {
@@ -68,10 +70,12 @@ final class TextAttention {
     }
     for (int row = 0; row < rows; row++) {
       int position = first + row;
-      int firstVisible = Math.max(0, position - window + 1);
+      int firstVisible = Math.max(0, position - rules.window() + 1);
+      int at = row * tokens;
+      rules.score(kernels, weights, at + firstVisible, position + 1 - firstVisible);
       logSums[head * tokens + position] =
-          MaskedSoftmax.compute(
-              kernels, weights, row * tokens, scale, begin, firstVisible, position + 1, end);
+          MaskedSoftmax.withSink(
+              kernels, weights, at, rules.sink(head), begin, firstVisible, position + 1, end);
     }
     for (int key = begin; key < end; key += TILE) {
       int keys = Math.min(TILE, end - key);
@@ -98,7 +102,7 @@ final class TextAttention {
    */
   void backward(
       LayerVectors vectors,
-      int window,
+      ScoreRules rules,
       float[] out,
       float[] dOut,
       float[] dQueries,
@@ -113,8 +117,8 @@ final class TextAttention {
     workers.run(
         (head, worker) -> {
           float[] rowDots = rowDots(head, out, dOut);
-          AttentionTile tile = new AttentionTile(kernels, vectors, scale);
-          backward(tile, head, window, rowDots, dOut, dQueries, byRange);
+          AttentionTile tile = new AttentionTile(kernels, vectors, rules);
+          backward(tile, head, rules.window(), rowDots, dOut, dQueries, byRange);
         },
         shape.queryHeads());
     for (int i = 0; i < byRange.size(); i++) {
@@ -197,17 +201,17 @@ final class TextAttention {
 
   /**
    * Returns the attention that tokens receive in the last {@link #forward}, with its vectors and
-   * window.
+   * rules.
    *
    * @param near number of queries that count, starting at the token's own position
    * @return (tokens, kvHeads), summed over the query heads that share a KV head
    */
-  float[] attentionMass(LayerVectors vectors, int window, int near) {
+  float[] attentionMass(LayerVectors vectors, ScoreRules rules, int near) {
     float[] byHead = new float[shape.queryHeads() * tokens];
     workers.run(
         (head, worker) -> {
-          AttentionTile tile = new AttentionTile(kernels, vectors, scale);
-          addAttentionMass(tile, head, Math.min(window, near), byHead);
+          AttentionTile tile = new AttentionTile(kernels, vectors, rules);
+          addAttentionMass(tile, head, Math.min(rules.window(), near), byHead);
         },
         shape.queryHeads());
     float[] mass = new float[tokens * shape.kvHeads()];

@@ -1,12 +1,13 @@
 package dev.kvasir.lab.gradient;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.Objective.Loss;
+import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
-import dev.kvasir.model.Rope;
 import dev.kvasir.model.Weights;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.Optional;
@@ -16,7 +17,7 @@ import java.util.OptionalInt;
 /**
  * A decoder that computes a whole text at once, shows queries, keys and values of every layer to a
  * visitor, and computes gradients of the loss. Weights are those of the model; activations are
- * 32-bit floats without quantization.
+ * 32-bit floats, which the forward pass may round as the engine does ({@link ActivationPrecision}).
  *
  * <p>The backward pass recomputes every layer from its input, so memory grows by one (tokens,
  * hidden) array per layer.
@@ -24,10 +25,10 @@ import java.util.OptionalInt;
 public final class TracedDecoder {
   private final ModelConfig config;
   private final Weights weights;
-  private final Rope rope;
+  private final TracedRopes ropes;
   private final Kernels kernels;
   private final WorkerPool workers;
-  private final WeightProducts products;
+  private final RowProducts rows;
 
   /**
    * @param positionScale factor for positions: 1 for the unchanged model, more to make a short text
@@ -39,44 +40,89 @@ public final class TracedDecoder {
       double positionScale,
       Kernels kernels,
       WorkerPool workers) {
-    config.requirePlain("calibration");
+    this(config, weights, positionScale, ActivationPrecision.FLOATS, kernels, workers);
+  }
+
+  private TracedDecoder(
+      ModelConfig config,
+      Weights weights,
+      double positionScale,
+      ActivationPrecision precision,
+      Kernels kernels,
+      WorkerPool workers) {
+    requireTraceable(config);
     this.config = config;
     this.weights = weights;
-    this.rope = scaledRope(config.rope(), positionScale);
+    this.ropes = new TracedRopes(config.ropes(), positionScale);
     this.kernels = kernels;
     this.workers = workers;
+    int expertWidth = config.experts().map(ExpertConfig::width).orElse(0);
     int maxColumns =
         Math.max(
-            Math.max(config.hidden(), config.feedForward()),
+            Math.max(config.hidden(), Math.max(LayerPass.maxGatedWidth(config), expertWidth)),
             config.queryHeads() * config.headDim());
-    this.products = new WeightProducts(kernels, workers, maxColumns);
+    this.rows =
+        new RowProducts(
+            new WeightProducts(kernels, workers, maxColumns, precision), kernels, workers);
+  }
+
+  /**
+   * Fails for a decoder that cannot be traced.
+   *
+   * @throws InvalidInputException if it uses latent attention
+   */
+  public static void requireTraceable(ModelConfig config) {
+    if (config.latent().isPresent()) {
+      throw new InvalidInputException(
+          "%s: calibration requires multi-head attention; this is a %s model, which uses latent"
+                  .formatted(config.name(), config.architecture().identifier())
+              + " attention");
+    }
   }
 
   /** Returns a decoder that shares the model's weights; the model must stay open. */
   public static TracedDecoder of(LoadedModel model, double positionScale, WorkerPool workers) {
+    return of(model, positionScale, ActivationPrecision.FLOATS, workers);
+  }
+
+  /** Returns a decoder that shares the model's weights; the model must stay open. */
+  public static TracedDecoder of(
+      LoadedModel model, double positionScale, ActivationPrecision precision, WorkerPool workers) {
     Kernels kernels = KernelChoice.ofThisProcess().kernels();
-    return new TracedDecoder(model.config(), model.weights(), positionScale, kernels, workers);
+    return new TracedDecoder(
+        model.config(), model.weights(), positionScale, precision, kernels, workers);
   }
 
   /** Returns the maximum bytes that {@link #gradients} allocates. */
   public static long gradientBytes(ModelConfig config, int tokens) {
     double queries = (double) config.queryHeads() * config.headDim();
     double keys = (double) config.kvHeads() * config.headDim();
-    double inputs = (config.layers() + 2.0) * config.hidden();
-    double layer = 2.0 * config.hidden() + 3 * queries + 3 * keys + 3.0 * config.feedForward();
-    double back = config.hidden() + 2.0 * config.feedForward() + 4 * queries + 6 * keys;
+    double inputs = (double) config.layers() * config.hidden();
+    double back = 3.0 * config.hidden() + 2.0 * feedForwardWidth(config) + 4 * queries + 6 * keys;
     double logits =
         (double) LossHead.rowsPerPass(tokens, config.vocabulary()) * config.vocabulary();
-    return (long) (Float.BYTES * (tokens * (inputs + layer + back) + logits));
+    if (config.scales().logitCap() > 0) {
+      logits *= 2;
+    }
+    return forwardBytes(config, tokens)
+        + (long) (Float.BYTES * (tokens * (inputs + back) + logits));
   }
 
-  /** Scales frequencies instead of positions, which has the same effect on the angles. */
-  private static Rope scaledRope(ModelConfig.RopeSettings settings, double positionScale) {
-    float[] frequencies = settings.frequencies().of(settings.base(), settings.dimensions());
-    for (int i = 0; i < frequencies.length; i++) {
-      frequencies[i] *= (float) positionScale;
-    }
-    return new Rope(settings.layout(), frequencies);
+  /** Returns the maximum bytes that {@link #forward} allocates. */
+  public static long forwardBytes(ModelConfig config, int tokens) {
+    double queries = (double) config.queryHeads() * config.headDim();
+    double keys = (double) config.kvHeads() * config.headDim();
+    double layer = 7.0 * config.hidden() + 3 * queries + 3 * keys + 3.0 * feedForwardWidth(config);
+    double experts =
+        config.experts().map(sizes -> (double) sizes.used() * config.hidden()).orElse(0.0);
+    return (long) (Float.BYTES * tokens * (layer + experts));
+  }
+
+  /** Returns the width of a token's widest feed-forward vectors. */
+  private static double feedForwardWidth(ModelConfig config) {
+    double ofExperts =
+        config.experts().map(sizes -> (double) sizes.used() * sizes.width()).orElse(0.0);
+    return ofExperts + LayerPass.maxGatedWidth(config);
   }
 
   public ModelConfig config() {
@@ -94,17 +140,18 @@ public final class TracedDecoder {
   }
 
   /**
-   * Undoes the rotation of keys, or of gradients of keys; the result is after the model's key norm.
-   * Gradients rotate like keys, because a rotation preserves products.
+   * Undoes the rotation of a layer's keys, or of gradients of keys; the result is after the model's
+   * key norm. Gradients rotate like keys, because a rotation preserves products.
    *
    * @param keys (tokens, kvHeads, headDim) from the first token of the text on; unchanged
    */
-  public float[] beforeRotation(float[] keys) {
+  public float[] beforeRotation(int layer, float[] keys) {
     float[] unrotated = keys.clone();
     int width = config.kvHeads() * config.headDim();
     workers.run(
         (token, worker) ->
-            rope.rotate(unrotated, token * width, config.headDim(), config.kvHeads(), -token),
+            ropes.rotate(
+                layer, unrotated, token * width, config.headDim(), config.kvHeads(), -token),
         keys.length / width);
     return unrotated;
   }
@@ -197,7 +244,7 @@ public final class TracedDecoder {
       boolean alreadyComputed = layer == config.layers() - 1;
       if (!alreadyComputed) {
         attend(pass, layer, x[layer], TextVisitor.NONE);
-        pass.computeGates();
+        pass.prepareBackward();
       }
       LayerGradients gradients = pass.backwardToVectors(dx, dQueries, farDistance);
       if (!visitor.backward(gradients)) {
@@ -231,11 +278,11 @@ public final class TracedDecoder {
   }
 
   LossHead head(int rowsTogether) {
-    return new LossHead(config, weights, products, kernels, workers, rowsTogether);
+    return new LossHead(config, weights, rows, rowsTogether);
   }
 
   private LayerPass pass(int tokens) {
-    return new LayerPass(config, rope, products, kernels, workers, tokens);
+    return new LayerPass(config, ropes, rows, tokens);
   }
 
   private LayerWeights layerWeights(int layer) {
@@ -247,6 +294,7 @@ public final class TracedDecoder {
     for (int i = 0; i < tokens.length; i++) {
       kernels.expand(weights.embedding(), tokens[i], 1, x, i * config.hidden());
     }
+    rows.scale(x, tokens.length, config.hidden(), config.scales().embedding());
     return x;
   }
 

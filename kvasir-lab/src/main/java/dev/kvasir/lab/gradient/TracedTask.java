@@ -22,6 +22,11 @@ public interface TracedTask<R extends Serializable> extends LabTask<R> {
     return 1;
   }
 
+  /** Returns the precision of activations in the forward pass. */
+  default ActivationPrecision precision() {
+    return ActivationPrecision.FLOATS;
+  }
+
   /**
    * @throws dev.kvasir.lab.work.WorkCancelledException if the listener cancels the task
    */
@@ -30,7 +35,8 @@ public interface TracedTask<R extends Serializable> extends LabTask<R> {
   @Override
   default R run(WorkerContext context, ProgressListener listener) {
     try (WorkerPool workers = new WorkerPool(context.threads())) {
-      return run(TracedDecoder.of(context.model(), positionScale(), workers), listener);
+      return run(
+          TracedDecoder.of(context.model(), positionScale(), precision(), workers), listener);
     }
   }
 }

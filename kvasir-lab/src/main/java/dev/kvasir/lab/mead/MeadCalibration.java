@@ -7,6 +7,7 @@ import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.SampleStorage;
+import dev.kvasir.lab.gradient.ActivationPrecision;
 import dev.kvasir.lab.gradient.LayerVectors;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -51,7 +52,7 @@ public final class MeadCalibration {
       Function<String, ProgressListener> phases) {
     this.model = model;
     this.settings = settings;
-    this.decoder = TracedDecoder.of(model, 1, workers);
+    this.decoder = TracedDecoder.of(model, 1, ActivationPrecision.BYTES, workers);
     this.shape = model.config().cacheShape();
     this.layout = new TokenKvLayout(decoder);
     this.runner = runner;
@@ -81,18 +82,19 @@ public final class MeadCalibration {
       List<TextActivations> fitted,
       List<TextActivations> heldOut) {
     ProgressListener listener = phases.apply("reading");
-    TokenSums sums =
-        new TokenSums(layout, shape.layers(), model.config().vocabulary(), model.config().hidden());
     List<int[]> all = texts.allTexts();
     List<TextReadingTask> tasks =
         IntStream.range(0, all.size())
             .mapToObj(
                 i -> {
                   boolean isHeldOut = texts.isHeldOut(i);
+                  boolean isRetained = isHeldOut || texts.isRetained(i);
                   return new TextReadingTask(
-                      i, all.get(i), !isHeldOut, isHeldOut || texts.isRetained(i));
+                      i, all.get(i), !isHeldOut, settings.hasTokenTables(), isRetained);
                 })
             .toList();
+    TokenSums sums =
+        new TokenSums(layout, shape.layers(), tableRows(tasks), model.config().hidden());
     boolean complete =
         runner.<TextStatistics>run(
             tasks,
@@ -101,7 +103,6 @@ public final class MeadCalibration {
                 (read, i) -> {
                   TextReadingTask task = tasks.get(i);
                   if (task.contributes()) {
-                    sums.count(task.text());
                     sums.add(read);
                   }
                   if (task.retainsVectors()) {
@@ -112,6 +113,18 @@ public final class MeadCalibration {
                   }
                 }));
     return complete ? Optional.of(sums) : Optional.empty();
+  }
+
+  /** Returns the ids with a row in the token tables, which are known before any text is read. */
+  private TableRows tableRows(List<TextReadingTask> tasks) {
+    int[] frequencies = new int[model.config().vocabulary()];
+    for (TextReadingTask task : tasks) {
+      if (task.contributes()) {
+        Arrays.stream(task.text()).skip(PageRanks.SINKS).forEach(id -> frequencies[id]++);
+      }
+    }
+    return TableRows.mostFrequent(
+        frequencies, settings.hasTokenTables() ? settings.tableRows() : 0);
   }
 
   /** Returns whether all texts were processed; texts in the journal are skipped. */
@@ -148,15 +161,11 @@ public final class MeadCalibration {
       if (listener.isCancelled()) {
         return Optional.empty();
       }
-      int[] tokenRows = kind == TableKind.TOKENS ? rowsOfIds(sums).rowOfIds() : new int[0];
+      int[] tokenRows = kind == TableKind.TOKENS ? sums.rows().rowOfIds() : new int[0];
       made = new MeadProfile(kind, layers, tokenRows).addTo(made, shape);
     }
-    boolean knowsTokens = settings.tables().contains(TableKind.TOKENS);
-    return Optional.of(knowsTokens ? new FirstLayerRows(model).read().addTo(made, shape) : made);
-  }
-
-  private TableRows rowsOfIds(TokenSums sums) {
-    return TableRows.mostFrequent(sums, settings.tableRows());
+    return Optional.of(
+        settings.hasTokenTables() ? new FirstLayerRows(model).read().addTo(made, shape) : made);
   }
 
   /**
@@ -177,7 +186,7 @@ public final class MeadCalibration {
       List<TextActivations> heldOut) {
     return switch (kind) {
       case TOKENS -> {
-        TableRows rows = rowsOfIds(sums);
+        TableRows rows = sums.rows();
         float[][] contextFree = contextFree(rows, sums);
         RowAssignment assignment = RowAssignment.byId(rows::rowOf);
         yield layer ->
@@ -283,10 +292,7 @@ public final class MeadCalibration {
         .run(
             (head, worker) -> {
               RowAssignment assignment = table.assignments.apply(head);
-              Covariance left =
-                  Covariance.mean(
-                      covariance(fitted, layer, head, table.rows, assignment),
-                      covariance(heldOut, layer, head, table.rows, assignment));
+              Covariance left = residuals(layer, head, fitted, heldOut, table.rows, assignment);
               HeadFit fit =
                   new HeadFit(
                       layer,
@@ -304,6 +310,20 @@ public final class MeadCalibration {
     return List.of(heads);
   }
 
+  /** Weighs held-out texts as much as all others, to which tables are fitted. */
+  private Covariance residuals(
+      int layer,
+      int head,
+      List<TextActivations> fitted,
+      List<TextActivations> heldOut,
+      float[] rows,
+      RowAssignment assignment) {
+    Covariance ofFitted = covariance(fitted, layer, head, rows, assignment);
+    return heldOut.isEmpty()
+        ? ofFitted
+        : Covariance.mean(ofFitted, covariance(heldOut, layer, head, rows, assignment));
+  }
+
   /** Computes the keys and values of each table id without context. */
   private float[][] contextFree(TableRows rows, TokenSums sums) {
     int[] ids = rows.ids();
@@ -319,7 +339,7 @@ public final class MeadCalibration {
           new TextVisitor() {
             @Override
             public boolean forward(LayerVectors seen) {
-              float[] joined = layout.joined(seen.keys(), seen.values());
+              float[] joined = layout.joined(seen.layer(), seen.keys(), seen.values());
               int at = begin * layout.width();
               System.arraycopy(joined, 0, found[seen.layer()], at, joined.length);
               return true;
@@ -337,7 +357,7 @@ public final class MeadCalibration {
             features.numbers(),
             features.count(),
             rows.counts(),
-            rows.sums(sums.sums(layer), layout.width()),
+            sums.sums(layer),
             layout.width(),
             decoder.workers());
     float[] table = Arrays.copyOf(ofIds, rows.rows() * layout.width());

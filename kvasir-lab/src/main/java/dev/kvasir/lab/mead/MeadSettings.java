@@ -22,16 +22,33 @@ public record MeadSettings(
     SortedSet<TableKind> tables,
     long seed) {
   /**
-   * One in twelve texts is retained from those that tables are fitted to, and as many are held out.
+   * With tables, one in twelve texts is retained from those that tables are fitted to, and as many
+   * are held out.
    */
   private static final int RETAINED_FRACTION = 12;
 
-  /** Returns the total number of texts whose activations are retained. */
-  public int retainedTexts() {
-    return 2 * (retainedOf(proseTexts) + retainedOf(taskTexts));
+  /** More texts of a kind make deviations hardly more exact, but take disk. */
+  private static final int MAX_RETAINED = 16;
+
+  /** Returns whether some texts must not be fitted, because tables fit their own texts too well. */
+  boolean holdsOut() {
+    return hasTokenTables() || tables.contains(TableKind.CENTROIDS);
   }
 
+  public boolean hasTokenTables() {
+    return tables.contains(TableKind.TOKENS);
+  }
+
+  /** Returns the total number of texts whose activations are retained. */
+  public int retainedTexts() {
+    return (holdsOut() ? 2 : 1) * (retainedOf(proseTexts) + retainedOf(taskTexts));
+  }
+
+  /** Returns how many texts of a kind are retained, and held out if any are. */
   int retainedOf(int texts) {
-    return texts == 0 ? 0 : Math.max(1, texts / RETAINED_FRACTION);
+    if (texts == 0) {
+      return 0;
+    }
+    return holdsOut() ? Math.max(1, texts / RETAINED_FRACTION) : Math.min(texts, MAX_RETAINED);
   }
 }

@@ -21,8 +21,8 @@ import java.util.Optional;
  */
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
   /**
-   * One text in seven is held out, and one retained. Kinds of tasks and the sixteen prose openings
-   * repeat periodically; without a common factor, every kind is included.
+   * With tables, one text in seven is held out, and one retained. Kinds of tasks and the sixteen
+   * prose openings repeat periodically; without a common factor, every kind is included.
    */
   private static final int PERIOD = 7;
 
@@ -126,12 +126,19 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
 
   /** Returns whether a text is excluded from fitting the tables, to test them on it. */
   boolean isHeldOut(int index) {
-    return indexOfKind(index) % PERIOD == 1 && indexOfKind(index) / PERIOD < retained(index);
+    return settings.holdsOut()
+        && indexOfKind(index) % PERIOD == 1
+        && indexOfKind(index) / PERIOD < retained(index);
   }
 
-  /** Returns whether the activations of a text are retained although tables are fitted to it. */
+  /** Returns whether the activations of a text are retained although it is not held out. */
   boolean isRetained(int index) {
-    return indexOfKind(index) % PERIOD == 4 && indexOfKind(index) / PERIOD < retained(index);
+    int ofKind = indexOfKind(index);
+    if (settings.holdsOut()) {
+      return ofKind % PERIOD == 4 && ofKind / PERIOD < retained(index);
+    }
+    long count = textsOfKind(index);
+    return (ofKind + 1L) * retained(index) / count > (long) ofKind * retained(index) / count;
   }
 
   private int indexOfKind(int index) {
@@ -139,7 +146,11 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   private int retained(int index) {
-    return settings.retainedOf(index < prose.size() ? prose.size() : tasks.size());
+    return settings.retainedOf(textsOfKind(index));
+  }
+
+  private int textsOfKind(int index) {
+    return index < prose.size() ? prose.size() : tasks.size();
   }
 
   /** Returns the texts for the metric, alternating prose and tasks. */

@@ -15,12 +15,16 @@ record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
   /** Weight of a row that never occurred in the texts. */
   private static final double MIN_WEIGHT = 0.5;
 
-  static TableRows mostFrequent(TokenSums sums, int most) {
-    int vocabulary = sums.vocabulary();
+  /**
+   * @param frequencies number of occurrences of each id
+   * @param most number of rows for ids; 0 for none
+   */
+  static TableRows mostFrequent(int[] frequencies, int most) {
+    int vocabulary = frequencies.length;
     int[] ids =
         IntStream.range(0, vocabulary)
             .boxed()
-            .sorted(Comparator.comparingInt((Integer id) -> -sums.count(id)))
+            .sorted(Comparator.comparingInt((Integer id) -> -frequencies[id]))
             .limit(most)
             .mapToInt(id -> id)
             .sorted()
@@ -30,7 +34,8 @@ record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
     for (int row = 0; row < ids.length; row++) {
       rowOfIds[ids[row]] = row;
     }
-    return new TableRows(ids, Arrays.stream(ids).map(sums::count).toArray(), rowOfIds);
+    int[] counts = Arrays.stream(ids).map(id -> frequencies[id]).toArray();
+    return new TableRows(ids, counts, rowOfIds);
   }
 
   int rows() {
@@ -48,17 +53,5 @@ record TableRows(int[] ids, int[] counts, int[] rowOfIds) {
       weights[row] += counts[row];
     }
     return weights;
-  }
-
-  /**
-   * @param all (vocabulary, width)
-   * @return (ids, width)
-   */
-  float[] sums(float[] all, int width) {
-    float[] some = new float[ids.length * width];
-    for (int row = 0; row < ids.length; row++) {
-      System.arraycopy(all, ids[row] * width, some, row * width, width);
-    }
-    return some;
   }
 }

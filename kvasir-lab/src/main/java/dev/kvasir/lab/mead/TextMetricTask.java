@@ -2,6 +2,7 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.gradient.ActivationPrecision;
 import dev.kvasir.lab.gradient.AnswerMargins;
 import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.LayerGradients;
@@ -24,6 +25,11 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
   @Override
   public String name() {
     return "text %d, %s".formatted(number + 1, marked.hasAnswers() ? "questions" : "prose");
+  }
+
+  @Override
+  public ActivationPrecision precision() {
+    return ActivationPrecision.BYTES;
   }
 
   @Override
@@ -85,7 +91,7 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
     @Override
     public boolean backward(LayerGradients gradients) {
       LongRangeGradients far = gradients.longRange().orElseThrow();
-      float[] joined = layout.joined(far.keyGradients(), far.valueGradients());
+      float[] joined = layout.joined(gradients.layer(), far.keyGradients(), far.valueGradients());
       PageRanks ofLayer = ranks[gradients.layer()];
       for (int token = 0; token < gradients.tokens(); token++) {
         int at = token * layout.width();

@@ -2,6 +2,7 @@ package dev.kvasir.lab.mead;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.lab.ProgressListener;
+import dev.kvasir.lab.gradient.ActivationPrecision;
 import dev.kvasir.lab.gradient.AttentionResult;
 import dev.kvasir.lab.gradient.TextVisitor;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -15,15 +16,22 @@ import java.util.stream.IntStream;
  *
  * @param number number of the text, from 0 on
  * @param contributes whether its tokens contribute to the token statistics
+ * @param sumsById whether they are also summed by token id
  * @param retainsVectors whether all vectors are returned
  */
-record TextReadingTask(int number, int[] text, boolean contributes, boolean retainsVectors)
+record TextReadingTask(
+    int number, int[] text, boolean contributes, boolean sumsById, boolean retainsVectors)
     implements TracedTask<TextStatistics> {
   private static final int ATTENTION_HORIZON = Page.TOKENS;
 
   @Override
   public String name() {
     return "text %d".formatted(number + 1);
+  }
+
+  @Override
+  public ActivationPrecision precision() {
+    return ActivationPrecision.BYTES;
   }
 
   @Override
@@ -35,11 +43,13 @@ record TextReadingTask(int number, int[] text, boolean contributes, boolean reta
   public TextStatistics run(TracedDecoder decoder, ProgressListener listener) {
     TokenKvLayout layout = new TokenKvLayout(decoder);
     int layers = decoder.config().layers();
-    int[] ids = contributes ? counted().distinct().sorted().toArray() : new int[0];
+    int[] ids = contributes && sumsById ? counted().distinct().sorted().toArray() : new int[0];
     TextStatistics read =
         new TextStatistics(
+            contributes ? text.length - PageRanks.SINKS : 0,
             ids,
             new float[layers][ids.length * layout.width()],
+            new double[layers][layout.width()],
             new double[layers][decoder.config().hidden()],
             new float[retainsVectors ? layers : 0][],
             new float[retainsVectors ? layers : 0][]);
@@ -48,7 +58,8 @@ record TextReadingTask(int number, int[] text, boolean contributes, boolean reta
           @Override
           public boolean afterAttention(AttentionResult result) {
             int layer = result.layer();
-            float[] joined = layout.joined(result.vectors().keys(), result.vectors().values());
+            float[] joined =
+                layout.joined(layer, result.vectors().keys(), result.vectors().values());
             if (contributes) {
               add(read, layer, joined, result.update());
             }
@@ -71,17 +82,27 @@ record TextReadingTask(int number, int[] text, boolean contributes, boolean reta
   }
 
   private void add(TextStatistics read, int layer, float[] joined, float[] update) {
-    float[] sums = read.sums()[layer];
+    double[] totals = read.totals()[layer];
     double[] updates = read.updates()[layer];
     int width = joined.length / text.length;
     for (int token = PageRanks.SINKS; token < text.length; token++) {
-      int to = Arrays.binarySearch(read.ids(), text[token]) * width;
       for (int i = 0; i < width; i++) {
-        sums[to + i] += joined[token * width + i];
+        totals[i] += joined[token * width + i];
+      }
+      if (sumsById) {
+        addToId(read, layer, token, joined, width);
       }
       for (int i = 0; i < updates.length; i++) {
         updates[i] += update[token * updates.length + i];
       }
+    }
+  }
+
+  private void addToId(TextStatistics read, int layer, int token, float[] joined, int width) {
+    float[] sums = read.sums()[layer];
+    int to = Arrays.binarySearch(read.ids(), text[token]) * width;
+    for (int i = 0; i < width; i++) {
+      sums[to + i] += joined[token * width + i];
     }
   }
 }

@@ -45,8 +45,8 @@ final class TokenKvLayout {
    * @param values (tokens, kvHeads, valueDim)
    * @return (tokens, width)
    */
-  float[] joined(float[] keys, float[] values) {
-    float[] before = decoder.beforeRotation(keys);
+  float[] joined(int layer, float[] keys, float[] values) {
+    float[] before = decoder.beforeRotation(layer, keys);
     int tokens = keys.length / (kvHeads * keyDim);
     float[] joined = new float[tokens * width()];
     for (int token = 0; token < tokens; token++) {

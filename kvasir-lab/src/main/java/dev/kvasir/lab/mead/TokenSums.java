@@ -1,81 +1,84 @@
 package dev.kvasir.lab.mead;
 
-/** Sums keys, values and attention outputs over texts, by layer and token id. */
+/**
+ * Sums keys, values and attention outputs over texts, by layer. Only the ids of table rows have
+ * sums of their own, so memory does not grow with the vocabulary.
+ */
 final class TokenSums {
   private final TokenKvLayout layout;
-  private final float[][] sums; // by layer: (vocabulary, width)
-  private final int[] counts; // by id; late sinks of single layers are included
+  private final TableRows rows;
+  private final float[][] sums; // by layer: (ids of rows, width)
+  private final double[][] totals; // by layer: (width), over all ids
   private final double[][] updates; // by layer: (hidden)
   private long tokens;
 
-  TokenSums(TokenKvLayout layout, int layers, int vocabulary, int hidden) {
+  TokenSums(TokenKvLayout layout, int layers, TableRows rows, int hidden) {
     this.layout = layout;
-    this.sums = new float[layers][vocabulary * layout.width()];
-    this.counts = new int[vocabulary];
+    this.rows = rows;
+    this.sums = new float[layers][rows.ids().length * layout.width()];
+    this.totals = new double[layers][layout.width()];
     this.updates = new double[layers][hidden];
   }
 
-  /** Counts the tokens of a text that {@link #add} adds. */
-  void count(int[] text) {
-    for (int token = PageRanks.SINKS; token < text.length; token++) {
-      counts[text[token]]++;
-    }
-    tokens += text.length - PageRanks.SINKS;
-  }
-
-  int vocabulary() {
-    return counts.length;
-  }
-
-  int count(int id) {
-    return counts[id];
+  TableRows rows() {
+    return rows;
   }
 
   long tokens() {
     return tokens;
   }
 
-  /** Returns the sums of a layer. // (vocabulary, width) */
+  /** Returns the sums of a layer. // (ids of rows, width) */
   float[] sums(int layer) {
     return sums[layer];
   }
 
   /** Returns the mean over all tokens. // (width) */
   float[] mean(int layer) {
-    int width = layout.width();
-    double[] mean = new double[width];
-    for (int i = 0; i < sums[layer].length; i++) {
-      mean[i % width] += sums[layer][i];
-    }
-    float[] floats = new float[width];
-    for (int i = 0; i < width; i++) {
-      floats[i] = (float) (mean[i] / tokens);
-    }
-    return floats;
+    return divided(totals[layer]);
   }
 
   /** Returns the mean attention output of a token. // (layers, hidden) */
   float[][] meanUpdates() {
     float[][] means = new float[updates.length][];
     for (int layer = 0; layer < means.length; layer++) {
-      means[layer] = new float[updates[layer].length];
-      for (int i = 0; i < means[layer].length; i++) {
-        means[layer][i] = (float) (updates[layer][i] / tokens);
-      }
+      means[layer] = divided(updates[layer]);
     }
     return means;
   }
 
+  private float[] divided(double[] sum) {
+    float[] mean = new float[sum.length];
+    for (int i = 0; i < mean.length; i++) {
+      mean[i] = (float) (sum[i] / tokens);
+    }
+    return mean;
+  }
+
   void add(TextStatistics text) {
-    int width = layout.width();
+    tokens += text.tokens();
     for (int layer = 0; layer < sums.length; layer++) {
-      float[] from = text.sums()[layer];
-      for (int i = 0; i < from.length; i++) {
-        sums[layer][text.ids()[i / width] * width + i % width] += from[i];
+      addRows(text.ids(), text.sums()[layer], sums[layer]);
+      add(text.totals()[layer], totals[layer]);
+      add(text.updates()[layer], updates[layer]);
+    }
+  }
+
+  private void addRows(int[] ids, float[] from, float[] to) {
+    int width = layout.width();
+    for (int i = 0; i < ids.length; i++) {
+      int row = rows.rowOf(ids[i]);
+      if (row < rows.ids().length) {
+        for (int k = 0; k < width; k++) {
+          to[row * width + k] += from[i * width + k];
+        }
       }
-      for (int i = 0; i < updates[layer].length; i++) {
-        updates[layer][i] += text.updates()[layer][i];
-      }
+    }
+  }
+
+  private static void add(double[] from, double[] to) {
+    for (int i = 0; i < to.length; i++) {
+      to[i] += from[i];
     }
   }
 }

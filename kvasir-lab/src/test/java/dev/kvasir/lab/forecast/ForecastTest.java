@@ -104,11 +104,15 @@ class ForecastTest {
       assertThat(alone.stages())
           .extracting(ForecastStage::name)
           .startsWith(
-              "generating 8 texts of 512 tokens", "reading 24 texts", "gradients of 3 texts");
+              "generating 8 texts of 512 tokens",
+              "reading 24 texts",
+              "gradients of 3 texts, forward twice",
+              "gradients of 3 texts, backward",
+              "computing 64 ids without context, for tables");
       assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
       assertThat(mead(config, 24, 24, true).stages())
           .extracting(ForecastStage::name)
-          .contains("gradients of 6 texts");
+          .contains("gradients of 6 texts, backward");
       // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
       assertThat(alone.offHeapBytes()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
       assertThat(mead(config, 24, 0, true).offHeapBytes()).isEqualTo(3 * alone.offHeapBytes());
@@ -118,8 +122,33 @@ class ForecastTest {
     assertThat(new ForecastStage("nothing", ComputeKind.READING, 0, 0).seconds(10, 2, 1)).isZero();
   }
 
+  @Test
+  void withoutTokenTablesTheirWorkAndMemoryDoNotCount() {
+    try (LoadedModel model = LoadedModel.bundled()) {
+      ModelConfig config = model.config();
+      Forecast tokens = mead(config, 12, 6, false);
+      Forecast off = mead(config, 12, 6, false, TableKind.OFF);
+      assertThat(off.stages())
+          .extracting(ForecastStage::name)
+          .containsExactly(
+              "reading 18 texts",
+              "gradients of 6 texts, forward twice",
+              "gradients of 6 texts, backward",
+              "fitting 8 layers");
+      assertThat(off.operations()).isLessThan(tokens.operations());
+      assertThat(off.arrayBytes()).isLessThan(tokens.arrayBytes());
+      // All 18 texts are retained: keys and values of 8 layers, 2 heads of 64 channels, as floats.
+      assertThat(off.diskBytes()).isGreaterThan(18L * 512 * 8 * 2 * 2 * 64 * 4);
+    }
+  }
+
   private static Forecast mead(ModelConfig config, int prose, int tasks, boolean selfMade) {
-    SortedSet<TableKind> tables = new TreeSet<>(List.of(TableKind.TOKENS));
+    return mead(config, prose, tasks, selfMade, TableKind.TOKENS);
+  }
+
+  private static Forecast mead(
+      ModelConfig config, int prose, int tasks, boolean selfMade, TableKind kind) {
+    SortedSet<TableKind> tables = new TreeSet<>(List.of(kind));
     return MeadForecast.of(
         config,
         new MeadSettings(512, prose, tasks, 3, 64, tables, 1),
@@ -129,7 +158,7 @@ class ForecastTest {
 
   /** A token uses two of 16 experts, 96 wide. */
   @Test
-  void mixtureOfExpertsSupportsCodebooksButNotGradients() throws IOException {
+  void mixtureOfExpertsSupportsCodebooksAndMeadButNotPmkvq() throws IOException {
     Files.writeString(
         folder.resolve("config.json"),
         """
@@ -152,9 +181,25 @@ class ForecastTest {
     assertThatThrownBy(() -> PmkvqForecast.of(config, 8, 512, Concurrency.one(2)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("this is a mixture of 16 experts");
-    assertThatThrownBy(() -> mead(config, 12, 12, true))
+    assertThat(mead(config, 12, 12, true).seconds(SPEEDS, 1)).isPositive();
+  }
+
+  @Test
+  void meadRefusesLayersWithDifferentRopes() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"architectures": ["Gemma3ForCausalLM"], "model_type": "gemma3_text",
+         "hidden_activation": "gelu_pytorch_tanh", "hidden_size": 256, "num_hidden_layers": 6,
+         "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 64,
+         "intermediate_size": 1024, "vocab_size": 1000, "max_position_embeddings": 4096,
+         "rms_norm_eps": 1e-6, "rope_theta": 1000000, "rope_local_base_freq": 10000,
+         "sliding_window": 512, "sliding_window_pattern": 6, "query_pre_attn_scalar": 64}
+        """);
+    ModelConfig config = ModelConfig.of(folder);
+    assertThatThrownBy(() -> mead(config, 12, 6, true))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("this is a mixture of 16 experts");
+        .hasMessageContaining("layers differ in their RoPE");
   }
 
   @Test

@@ -167,8 +167,8 @@ class LongRangeGradientsTest {
     try (WorkerPool workers = new WorkerPool(2)) {
       TracedDecoder traced = traced(decoder, workers);
       for (LayerGradients layer : found) {
-        float[] keys = traced.beforeRotation(layer.keys());
-        float[] gradients = traced.beforeRotation(farKeys(layer));
+        float[] keys = traced.beforeRotation(layer.layer(), layer.keys());
+        float[] gradients = traced.beforeRotation(layer.layer(), farKeys(layer));
         for (int head = 0; head < 20 * 2; head++) {
           assertThat(dot(keys, gradients, head))
               .isCloseTo(dot(layer.keys(), farKeys(layer), head), within(1e-6));

@@ -45,22 +45,27 @@ class MeadTasksTest {
   void tokenStatisticsAreSummedOverTexts() {
     TokenKvLayout layout = new TokenKvLayout(decoder);
     int layers = tiny.config().layers();
-    TokenSums sums = new TokenSums(layout, layers, 50, tiny.config().hidden());
-    double[] expected = new double[layout.width()]; // of one id in the last layer
     int id = texts.get(0)[100];
+    int[] frequencies = new int[50];
+    frequencies[id] = 1;
+    TableRows rows = TableRows.mostFrequent(frequencies, 1); // no row for any other id
+    TokenSums sums = new TokenSums(layout, layers, rows, tiny.config().hidden());
+    double[] expected = new double[layout.width()]; // of one id in the last layer
+    double[] all = new double[layout.width()]; // of all ids in the last layer
     for (int[] text : texts) {
-      sums.count(text);
-      sums.add(new TextReadingTask(0, text, true, false).run(decoder, ProgressListener.NONE));
+      sums.add(new TextReadingTask(0, text, true, true, false).run(decoder, ProgressListener.NONE));
       decoder.forward(
           text,
           new TextVisitor() {
             @Override
             public boolean forward(LayerVectors seen) {
-              float[] joined = layout.joined(seen.keys(), seen.values());
+              float[] joined = layout.joined(seen.layer(), seen.keys(), seen.values());
               for (int token = PageRanks.SINKS; token < LENGTH; token++) {
                 for (int i = 0; i < expected.length; i++) {
-                  boolean counts = seen.layer() == layers - 1 && text[token] == id;
-                  expected[i] += counts ? joined[token * expected.length + i] : 0;
+                  double value =
+                      seen.layer() == layers - 1 ? joined[token * expected.length + i] : 0;
+                  all[i] += value;
+                  expected[i] += text[token] == id ? value : 0;
                 }
               }
               return true;
@@ -68,15 +73,16 @@ class MeadTasksTest {
           });
     }
     for (int i = 0; i < expected.length; i++) {
-      float found = sums.sums(layers - 1)[id * expected.length + i];
-      assertThat((double) found).isCloseTo(expected[i], within(1e-4));
+      assertThat((double) sums.sums(layers - 1)[i]).isCloseTo(expected[i], within(1e-4));
+      assertThat((double) sums.mean(layers - 1)[i]).isCloseTo(all[i] / sums.tokens(), within(1e-5));
     }
+    assertThat(sums.sums(layers - 1)).hasSize(expected.length);
     assertThat(sums.tokens()).isEqualTo(2 * (LENGTH - PageRanks.SINKS));
   }
 
   @Test
   void serializedTasksGiveTheSameResult() throws Exception {
-    TextReadingTask reading = new TextReadingTask(0, texts.getFirst(), false, true);
+    TextReadingTask reading = new TextReadingTask(0, texts.getFirst(), false, false, true);
     TextStatistics here = reading.run(decoder, ProgressListener.NONE);
     TextStatistics there = sent(sent(reading).run(decoder, ProgressListener.NONE));
     assertThat(there.vectors()).isDeepEqualTo(here.vectors());

@@ -19,8 +19,12 @@ class MeadTextsTest {
   private static final int KINDS = 3;
 
   private static MeadTexts texts(int prose, int tasks) {
+    return texts(prose, tasks, kinds());
+  }
+
+  private static MeadTexts texts(int prose, int tasks, TreeSet<TableKind> kinds) {
     MeadSettings settings =
-        new MeadSettings(512, prose, tasks, 12, 100, Collections.unmodifiableSortedSet(kinds()), 1);
+        new MeadSettings(512, prose, tasks, 12, 100, Collections.unmodifiableSortedSet(kinds), 1);
     return new MeadTexts(
         Collections.nCopies(prose, new int[512]),
         Collections.nCopies(tasks, new MarkedText(new int[512], new boolean[512])),
@@ -50,6 +54,17 @@ class MeadTextsTest {
     MeadTexts texts = texts(PROSE, TASKS);
     assertThat(IntStream.range(0, PROSE + TASKS))
         .noneMatch(text -> texts.isHeldOut(text) && texts.isRetained(text));
+  }
+
+  @Test
+  void withoutTablesNoTextIsHeldOutAndUpToSixteenOfAKindAreRetained() {
+    TreeSet<TableKind> off = new TreeSet<>(Set.of(TableKind.OFF));
+    MeadTexts few = texts(12, 6, off);
+    assertThat(IntStream.range(0, 18)).allMatch(few::isRetained).noneMatch(few::isHeldOut);
+    MeadTexts many = texts(PROSE, TASKS, off);
+    assertThat(IntStream.range(0, PROSE).filter(many::isRetained)).hasSize(16);
+    assertThat(IntStream.range(PROSE, PROSE + TASKS).filter(many::isRetained)).hasSize(16);
+    assertThat(many.settings().retainedTexts()).isEqualTo(32);
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
 import java.nio.file.Path;
@@ -50,6 +51,11 @@ final class FamilyRunner implements AutoCloseable {
             workers,
             MemoryPool.unlimited(),
             (done, inAll) -> {}));
+  }
+
+  /** Returns the lab's decoder with the same weights. */
+  TracedDecoder traced() {
+    return new TracedDecoder(engine.config(), engine.weights(), 1, new ScalarKernels(), workers);
   }
 
   float[][] inOneStep(String spec, int[] tokens) {

@@ -27,7 +27,8 @@ public final class MeadForecast {
    */
   public static Forecast of(
       ModelConfig config, MeadSettings settings, boolean selfGenerated, Concurrency concurrency) {
-    config.requirePlain("calibration");
+    TracedDecoder.requireTraceable(config);
+    config.rotation(); // keys are stored before rotation, with one RoPE for all layers
     DecoderFlops flops = new DecoderFlops(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
@@ -47,19 +48,43 @@ public final class MeadForecast {
     stages.add(
         new ForecastStage(
             "reading %d texts".formatted(texts),
-            ComputeKind.TRACING,
+            ComputeKind.READING,
             texts,
             texts * flops.forward(length)));
     stages.add(
         new ForecastStage(
-            "gradients of %d texts".formatted(followed),
-            ComputeKind.TRACING,
+            "gradients of %d texts, forward twice".formatted(followed),
+            ComputeKind.READING,
             followed,
-            followed * flops.gradients(length)));
+            followed * (flops.gradients(length) - flops.backward(length))));
+    stages.add(
+        new ForecastStage(
+            "gradients of %d texts, backward".formatted(followed),
+            ComputeKind.BACKWARD,
+            followed,
+            followed * flops.backward(length)));
+    if (settings.hasTokenTables()) {
+      addTokenTables(config, settings, flops, stages);
+    }
+    stages.add(
+        new ForecastStage(
+            "fitting %d layers".formatted(shape.layers()),
+            ComputeKind.FITTING,
+            1,
+            shape.layers() * fitting(config, settings)));
+    return new Forecast(
+        stages,
+        heap(config, settings, Math.min(followed, concurrency.tasks()), concurrency),
+        selfGenerated ? MeadTexts.generationBytes(shape, settings, concurrency.tasks()) : 0,
+        settings.retainedTexts() * vectors(config, settings) + metric(shape));
+  }
+
+  private static void addTokenTables(
+      ModelConfig config, MeadSettings settings, DecoderFlops flops, List<ForecastStage> stages) {
     stages.add(
         new ForecastStage(
             "computing %d ids without context, for tables".formatted(ids(config, settings)),
-            ComputeKind.TRACING,
+            ComputeKind.READING,
             1,
             ids(config, settings) * flops.forward(1)));
     stages.add(
@@ -68,44 +93,62 @@ public final class MeadForecast {
             ComputeKind.READING,
             1,
             config.vocabulary() * flops.forward(BLOCK) / BLOCK));
-    stages.add(
-        new ForecastStage(
-            "fitting %d layers".formatted(shape.layers()),
-            ComputeKind.FITTING,
-            1,
-            shape.layers() * fitting(config, settings)));
-    int width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
-    long sums = (long) Float.BYTES * shape.layers() * config.vocabulary() * width;
-    long metric = metric(shape);
-    long features = config.hidden() + width + 1L;
+  }
+
+  /** Returns the bytes of a text's keys and values in all layers. */
+  private static long vectors(ModelConfig config, MeadSettings settings) {
+    return (long) Float.BYTES * config.layers() * width(config) * settings.length();
+  }
+
+  /** Returns the elements of a token's keys and values in a layer. */
+  private static int width(ModelConfig config) {
+    return config.kvHeads() * (config.keyDim() + config.valueDim());
+  }
+
+  /**
+   * Returns the bytes of arrays in the largest step: gradients, reading texts, or fitting tables.
+   *
+   * @param followed texts whose gradients are computed at the same time
+   */
+  private static long heap(
+      ModelConfig config, MeadSettings settings, int followed, Concurrency concurrency) {
+    long gradients = followed * TracedDecoder.gradientBytes(config, settings.length());
+    // Vectors of a text, and as many sums by id for token tables.
+    long text = (settings.hasTokenTables() ? 2 : 1) * vectors(config, settings);
+    long reading =
+        concurrency.tasks() * (TracedDecoder.forwardBytes(config, settings.length()) + text);
+    long sums = 4 * metric(config.cacheShape());
+    if (!settings.hasTokenTables()) {
+      return sums + Math.max(gradients, reading);
+    }
+    long rows = ids(config, settings);
+    long features = config.hidden() + width(config) + 1L;
+    long byId = Float.BYTES * rows * config.layers() * width(config);
     long fitted =
-        (long) Float.BYTES * ids(config, settings) * (features + (2L + shape.layers()) * width)
+        Float.BYTES * rows * (features + (2L + config.layers()) * width(config))
             + 3 * Double.BYTES * features * features;
-    long gradients =
-        Math.min(followed, concurrency.tasks()) * TracedDecoder.gradientBytes(config, length);
-    return new Forecast(
-        stages,
-        sums + 4 * metric + Math.max(gradients, fitted),
-        selfGenerated ? MeadTexts.generationBytes(shape, settings, concurrency.tasks()) : 0,
-        (long) Float.BYTES * shape.layers() * width * length * settings.retainedTexts() + metric);
+    return sums + byId + Math.max(Math.max(gradients, reading), fitted);
   }
 
   private static int ids(ModelConfig config, MeadSettings settings) {
     return Math.min(settings.tableRows(), config.vocabulary());
   }
 
-  /** Returns the operations of a layer's table regression and of fitting its retained texts. */
+  /** Returns the operations of fitting a layer's tables and its retained texts. */
   private static double fitting(ModelConfig config, MeadSettings settings) {
     CacheShape shape = config.cacheShape();
-    double width = shape.kvHeads() * (shape.keyDim() + shape.valueDim());
-    double features = config.hidden() + width + 1;
-    double ids = ids(config, settings);
-    double regression =
-        2 * ids * features * (features + 2 * width) + features * features * features / 3;
     double tokens = (double) settings.retainedTexts() * settings.length();
     double ofHead = 2.0 * shape.valueDim() * shape.valueDim();
-    // Three covariances (raw, after tables, after means) and the components of two of them.
-    return regression + 5 * tokens * shape.kvHeads() * ofHead;
+    // A covariance for the metric; for each kind of table another one and the components.
+    double operations = (1 + 3.0 * settings.tables().size()) * tokens * shape.kvHeads() * ofHead;
+    if (settings.hasTokenTables()) {
+      double width = width(config);
+      double features = config.hidden() + width + 1;
+      operations +=
+          2 * ids(config, settings) * features * (features + 2 * width)
+              + features * features * features / 3;
+    }
+    return operations;
   }
 
   /** Returns the bytes of gradient sums in 64-bit floats. */

@@ -39,6 +39,7 @@ public final class AttendedReader {
   private final List<float[]> moments = new ArrayList<>(); // (kvHeads, BLOCK, BLOCK) each
 
   private AttendedReader(LoadedModel model, int layer, WorkerPool workers) {
+    model.config().requirePlain("training an encoder"); // it computes attention on its own
     this.decoder = TracedDecoder.of(model, 1, workers);
     this.layer = layer;
     this.kvHeads = model.config().kvHeads();
