@@ -6,6 +6,8 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.ChatTemplate;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -18,13 +20,22 @@ import java.util.stream.Stream;
 public record ServedModel(
     LoadedModel model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
   private static final char SPEC_SEPARATOR = '@';
+  private static final Pattern HUB_SNAPSHOT =
+      Pattern.compile(".*[/\\\\]models--.+?--(.+)[/\\\\]snapshots[/\\\\][0-9a-f]+[/\\\\]*");
 
   public static ServedModel of(LoadedModel model, List<CacheSpec> cacheSpecs, int contextLimit) {
     return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
   }
 
-  /** Returns the last part of a path, without the file extension. */
+  /**
+   * Returns the last part of a path, without the file extension. A folder in the cache of a hub is
+   * named by a commit, so the repository's name is taken instead.
+   */
   static String shortName(String path) {
+    Matcher snapshot = HUB_SNAPSHOT.matcher(path);
+    if (snapshot.matches()) {
+      return snapshot.group(1);
+    }
     String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
     return last.replaceAll("\\.gguf$", "");
   }
