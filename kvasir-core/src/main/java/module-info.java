@@ -7,6 +7,7 @@ module dev.kvasir.core {
   requires dev.kvasir.template;
   requires ai.djl.tokenizers;
   requires com.google.gson;
+  requires java.net.http;
 
   exports dev.kvasir;
   exports dev.kvasir.codec;
@@ -77,6 +78,9 @@ module dev.kvasir.core {
       dev.kvasir.store;
   exports dev.kvasir.grammar to
       dev.kvasir.server;
+  exports dev.kvasir.hub to
+      dev.kvasir.bench,
+      dev.kvasir.cli;
   exports dev.kvasir.model to
       dev.kvasir.bench,
       dev.kvasir.cli,

@@ -7,6 +7,7 @@ import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.NamedModel;
 import dev.kvasir.spi.PrefixStore;
 import dev.kvasir.spi.PrefixStoreProvider;
 import java.nio.file.Path;
@@ -112,7 +113,7 @@ public final class ChatModel implements AutoCloseable {
    * kvasir-mini.
    */
   public static final class Builder {
-    private Optional<Path> path = Optional.empty();
+    private Optional<String> path = Optional.empty();
     private Optional<Model> model = Optional.empty();
     private LoadOptions load = LoadOptions.defaults();
     private ServingOptions serving = ServingOptions.defaults();
@@ -128,7 +129,16 @@ public final class ChatModel implements AutoCloseable {
 
     /** Loads a GGUF file or a Hugging Face folder, which is closed with the chat model. */
     public Builder modelPath(Path fileOrFolder) {
-      path = Optional.of(fileOrFolder);
+      return model(fileOrFolder.toString());
+    }
+
+    /**
+     * Loads a model by name or path, as {@link Model#load(String)} does, which is closed with the
+     * chat model. A name such as {@code hf:owner/repo:Q4_K_M} is downloaded when the chat model is
+     * built.
+     */
+    public Builder model(String nameOrPath) {
+      path = Optional.of(nameOrPath);
       return this;
     }
 
@@ -225,7 +235,8 @@ public final class ChatModel implements AutoCloseable {
       }
       EngineOptions options = EngineOptions.of(load);
       LoadedModel loaded =
-          path.map(file -> LoadedModel.load(file, options))
+          path.map(named -> NamedModel.path(named, load.progress()))
+              .map(file -> LoadedModel.load(file, options))
               .orElseGet(() -> LoadedModel.bundled(options));
       try {
         return new ChatModel(loaded, this, loaded::close);

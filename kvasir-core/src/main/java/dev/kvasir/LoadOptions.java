@@ -12,7 +12,7 @@ import java.util.OptionalInt;
  * @param contextLimit maximum context to use, if below the model's own
  * @param cacheMemory maximum bytes of all KV caches together
  * @param device the device to compute on
- * @param progress notified while weights are loaded
+ * @param progress notified while a model is downloaded and its weights are loaded
  */
 public record LoadOptions(
     int threads,
@@ -31,10 +31,18 @@ public record LoadOptions(
     AUTO
   }
 
-  /** Called while weights are loaded. */
+  /** Called while a model is downloaded and its weights are loaded. */
   @FunctionalInterface
   public interface Progress {
     void layers(int done, int total);
+
+    /**
+     * Called while a model that was named is downloaded; not at all if the cache has it.
+     *
+     * @param done bytes on the disk, those of an earlier attempt included
+     * @param total bytes of all files that were missing
+     */
+    default void downloaded(long done, long total) {}
   }
 
   public LoadOptions {

@@ -2,6 +2,7 @@ package dev.kvasir;
 
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.NamedModel;
 import java.nio.file.Path;
 
 /**
@@ -34,6 +35,29 @@ public interface Model extends AutoCloseable {
    */
   static Model load(Path fileOrFolder, LoadOptions options) {
     return LoadedModel.load(fileOrFolder, EngineOptions.of(options));
+  }
+
+  /**
+   * Loads a model by name or path.
+   *
+   * @param model see {@link #load(String, LoadOptions)}
+   * @throws KvasirException if it cannot be fetched, read or is not supported
+   */
+  static Model load(String model) {
+    return load(model, LoadOptions.defaults());
+  }
+
+  /**
+   * Loads a model by name or path. A name is {@code hf:owner/repo[:selector][@revision]}, where the
+   * selector is a quantization such as {@code Q4_K_M} or a file. Its files are downloaded from
+   * Hugging Face unless they are in the cache that Python tools use too; {@code HF_TOKEN}, {@code
+   * HF_HOME}, {@code HF_ENDPOINT} and {@code HF_HUB_OFFLINE} have their usual meaning.
+   *
+   * @param model a name, or the path of a file or folder
+   * @throws KvasirException if it cannot be fetched, read or is not supported
+   */
+  static Model load(String model, LoadOptions options) {
+    return load(NamedModel.path(model, options.progress()), options);
   }
 
   /**

@@ -57,6 +57,7 @@ class ArchitectureTest {
         Set.of(
             "",
             "choice",
+            "hub",
             "spi",
             "engine",
             "model",
@@ -75,6 +76,7 @@ class ArchitectureTest {
         Set.of("runtime", "engine", "model", "cache", "codec", "kernel", "format", "profile"));
     MAY_USE.put("text", Set.of("format", "template"));
     MAY_USE.put("format", Set.of("memory"));
+    MAY_USE.put("hub", Set.of("format"));
     MAY_USE.put("profile", Set.of("format"));
     MAY_USE.put(
         "model",
@@ -238,7 +240,8 @@ class ArchitectureTest {
     classes()
         .should()
         .onlyDependOnClassesThat()
-        .resideInAnyPackage(ROOT + "..", "java..", "ai.djl..", "com.google.gson..")
+        .resideInAnyPackage(
+            ROOT + "..", "java..", "javax.net.ssl..", "ai.djl..", "com.google.gson..")
         .check(OURS);
   }
 
@@ -263,7 +266,8 @@ class ArchitectureTest {
             ROOT + ".model..",
             ROOT + ".grammar..",
             ROOT + ".chat..",
-            ROOT + ".choice..")
+            ROOT + ".choice..",
+            ROOT + ".hub..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("com.google.gson..")

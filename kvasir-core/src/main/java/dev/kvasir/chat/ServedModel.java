@@ -8,6 +8,8 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.ChatTemplate;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -25,6 +27,8 @@ public record ServedModel(
     int contextLimit,
     MessageSyntax syntax) {
   private static final char SPEC_SEPARATOR = '@';
+  private static final Pattern HUB_SNAPSHOT =
+      Pattern.compile(".*[/\\\\]models--.+?--(.+)[/\\\\]snapshots[/\\\\][0-9a-f]+[/\\\\]*");
 
   /**
    * @param toolFormat empty to recognise it from the chat template
@@ -42,8 +46,15 @@ public record ServedModel(
         MessageSyntax.recognize(model.tokenizer().chatTemplate(), toolFormat));
   }
 
-  /** Returns the last part of a path, without the file extension. */
+  /**
+   * Returns the last part of a path, without the file extension. A folder in the cache of a hub is
+   * named by a commit, so the repository's name is taken instead.
+   */
   static String shortName(String path) {
+    Matcher snapshot = HUB_SNAPSHOT.matcher(path);
+    if (snapshot.matches()) {
+      return snapshot.group(1);
+    }
     String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
     return last.replaceAll("\\.gguf$", "");
   }

@@ -53,7 +53,8 @@ public final class JsonFile {
     return of(name, parseElement(name, json));
   }
 
-  static JsonFile of(String name, JsonElement element) {
+  /** Returns typed access to an element, which must be an object. */
+  public static JsonFile of(String name, JsonElement element) {
     if (!element.isJsonObject()) {
       throw new InvalidInputException(
           "%s: holds %s; expected a JSON object".formatted(name, describe(element)));

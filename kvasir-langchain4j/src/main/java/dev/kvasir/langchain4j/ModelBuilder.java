@@ -37,6 +37,15 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
     return self();
   }
 
+  /**
+   * Loads a model by name or path, which is closed with the built model. A name such as {@code
+   * hf:owner/repo:Q4_K_M} is downloaded from Hugging Face unless it is in the cache.
+   */
+  public B model(String nameOrPath) {
+    chat.model(nameOrPath);
+    return self();
+  }
+
   /** Uses a loaded model, which stays open. */
   public B model(Model loaded) {
     chat.model(loaded);

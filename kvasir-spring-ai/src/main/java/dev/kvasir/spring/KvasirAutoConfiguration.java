@@ -3,7 +3,6 @@ package dev.kvasir.spring;
 import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
 import io.micrometer.observation.ObservationRegistry;
-import java.nio.file.Path;
 import org.springframework.ai.model.SpringAIModelProperties;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -31,7 +30,7 @@ public class KvasirAutoConfiguration {
             .loadOptions(load(properties))
             .cache(properties.cacheSpecs().toArray(String[]::new));
     if (properties.model() != null) {
-      builder.modelPath(Path.of(properties.model()));
+      builder.model(properties.model());
     }
     if (properties.contextLimit() != null) {
       builder.contextLimit(properties.contextLimit());

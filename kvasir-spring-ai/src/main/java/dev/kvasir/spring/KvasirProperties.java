@@ -10,7 +10,8 @@ import org.springframework.util.unit.DataSize;
 /**
  * The configuration properties of a model.
  *
- * @param model a GGUF file or a Hugging Face folder; null for the bundled model
+ * @param model a GGUF file, a Hugging Face folder, or a name such as {@code hf:owner/repo:Q4_K_M}
+ *     to download; null for the bundled model
  * @param kv kinds of cache, separated by semicolons; the first is the default
  * @param kvMemory that all caches may use together; null for no limit
  * @param threads that compute; null for all processors
