@@ -4,6 +4,7 @@ package dev.kvasir;
  * The result of a generation.
  *
  * @param promptTokens prefilled tokens, without those cached before
+ * @param drafts what speculation contributed
  * @param quantization the part of its time spent on quantizing keys and values
  * @param finish why it ended
  */
@@ -11,6 +12,7 @@ public record Generation(
     String text,
     int promptTokens,
     int generatedTokens,
+    Drafts drafts,
     long promptNanos,
     long generationNanos,
     Quantization quantization,
@@ -27,6 +29,18 @@ public record Generation(
     CACHE_FULL,
     /** The listener requested it. */
     STOPPED
+  }
+
+  /**
+   * The tokens that were proposed by speculation.
+   *
+   * @param proposedTokens tokens that were verified
+   * @param acceptedTokens those of them that became part of the text without a step of their own
+   */
+  public record Drafts(int proposedTokens, int acceptedTokens) {
+    public int rejectedTokens() {
+      return proposedTokens - acceptedTokens;
+    }
   }
 
   /**

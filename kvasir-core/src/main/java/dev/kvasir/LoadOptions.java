@@ -12,6 +12,7 @@ import java.util.OptionalInt;
  * @param contextLimit maximum context to use, if below the model's own
  * @param cacheMemory maximum bytes of all KV caches together
  * @param device the device to compute on
+ * @param speculation how tokens are proposed, so that one step verifies several
  * @param progress notified while a model is downloaded and its weights are loaded
  */
 public record LoadOptions(
@@ -20,6 +21,7 @@ public record LoadOptions(
     OptionalInt contextLimit,
     long cacheMemory,
     Device device,
+    Speculation speculation,
     Progress progress) {
   /** The device to compute on. */
   public enum Device {
@@ -29,6 +31,53 @@ public record LoadOptions(
     CUDA,
     /** A GPU that supports the request if there is one, else the processor. */
     AUTO
+  }
+
+  /**
+   * How tokens are proposed, so that one step verifies several of them. Texts and logprobs are the
+   * same with all kinds; only the time differs.
+   *
+   * @param draftModel the file of a {@link Kind#MODEL}
+   */
+  public record Speculation(Kind kind, Optional<Path> draftModel) {
+    /** What proposes tokens. */
+    public enum Kind {
+      /** Nothing: a step computes one token. */
+      OFF,
+      /** The prompt and the text so far, where the last tokens occur in them. */
+      NGRAM,
+      /** The same as {@link #NGRAM} where the device can verify tokens, else nothing. */
+      AUTO,
+      /** A smaller model with the same vocabulary. */
+      MODEL
+    }
+
+    public Speculation {
+      if (draftModel.isPresent() != (kind == Kind.MODEL)) {
+        throw new IllegalArgumentException(
+            "the kind of speculation is %s with the draft model %s; expected one for MODEL only"
+                .formatted(kind, draftModel.map(Path::toString).orElse("(none)")));
+      }
+    }
+
+    public static Speculation off() {
+      return new Speculation(Kind.OFF, Optional.empty());
+    }
+
+    public static Speculation ngram() {
+      return new Speculation(Kind.NGRAM, Optional.empty());
+    }
+
+    public static Speculation auto() {
+      return new Speculation(Kind.AUTO, Optional.empty());
+    }
+
+    /**
+     * @param file a GGUF file or a Hugging Face folder
+     */
+    public static Speculation draftModel(Path file) {
+      return new Speculation(Kind.MODEL, Optional.of(file));
+    }
   }
 
   /** Called while a model is downloaded and its weights are loaded. */
@@ -75,6 +124,7 @@ public record LoadOptions(
     private OptionalInt contextLimit = OptionalInt.empty();
     private long cacheMemory = Long.MAX_VALUE;
     private Device device = Device.CPU;
+    private Speculation speculation = Speculation.off();
     private Progress progress = (done, total) -> {};
 
     private Builder() {}
@@ -107,13 +157,20 @@ public record LoadOptions(
       return this;
     }
 
+    /** Sets what proposes tokens; the texts are the same with all kinds. */
+    public Builder speculation(Speculation value) {
+      speculation = value;
+      return this;
+    }
+
     public Builder progress(Progress value) {
       progress = value;
       return this;
     }
 
     public LoadOptions build() {
-      return new LoadOptions(threads, profile, contextLimit, cacheMemory, device, progress);
+      return new LoadOptions(
+          threads, profile, contextLimit, cacheMemory, device, speculation, progress);
     }
   }
 }

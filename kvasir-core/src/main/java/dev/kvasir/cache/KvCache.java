@@ -51,6 +51,39 @@ public interface KvCache extends CacheContents, AutoCloseable {
   boolean mustQuantize();
 
   /**
+   * Returns how many tokens may follow the next one in a draft. A draft is a step whose tokens are
+   * committed one by one; the rest is dropped and leaves no trace: neither keys and values, nor
+   * observations, nor memory. A cache with a state that cannot be taken back returns 0, and no text
+   * with this cache is speculated on.
+   */
+  default int draftCapacity() {
+    return 0;
+  }
+
+  /**
+   * Returns the length at which {@link #quantizeWindow} has a block to quantize; {@link
+   * Integer#MAX_VALUE} if it never has. The tokens of a draft attend to each other as if they had
+   * come one by one, so none may follow this length.
+   */
+  default int nextQuantization() {
+    return length();
+  }
+
+  /**
+   * Begins a draft: what the next tokens make known to {@link #observer} takes effect when each is
+   * committed. Called again, it starts over.
+   *
+   * @param tokens at most one more than {@link #draftCapacity}
+   * @param queryChannels channels of all query heads of a token in a layer
+   */
+  default void beginDraft(int tokens, int queryChannels) {
+    throw new UnsupportedOperationException("this cache takes no drafts");
+  }
+
+  /** Ends a draft and drops its tokens that are not committed. Does nothing without a draft. */
+  default void endDraft() {}
+
+  /**
    * Commits the next {@code positions} and quantizes the blocks that have left the residual window.
    */
   default void advance(int positions) {

@@ -37,6 +37,7 @@ public final class PagedCache implements KvCache {
   private final PageRequantizer requantizer; // null without a budget
   private final RequantizablePages requantizable; // null if pages are never requantized for others
   private final PrefillLayout prefill;
+  private final DraftObserver draft;
   private UncheckedBlocks unchecked; // null once every block has been checked
   private int length;
   private boolean quantizationDeferred;
@@ -70,6 +71,7 @@ public final class PagedCache implements KvCache {
     this.boundaries = blocks.pool().boundaries();
     PageCodec pageCodec = config.codec().orElse(null);
     this.prefill = PrefillLayout.of(config);
+    this.draft = new DraftObserver(blocks.groups().shape(), codec);
     this.requantizer =
         budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
     this.window = new ResidualWindow(config, blocks, codec, requantizer);
@@ -206,6 +208,7 @@ public final class PagedCache implements KvCache {
     }
     length += positions;
     if (codec != null) {
+      draft.replayBefore(length);
       codec.commit(length);
     }
   }
@@ -228,6 +231,27 @@ public final class PagedCache implements KvCache {
   @Override
   public boolean mustQuantize() {
     return !quantizationDeferred && window.quantizableBlocks(length) > 0;
+  }
+
+  @Override
+  public int nextQuantization() {
+    return window.nextQuantization();
+  }
+
+  /** {@inheritDoc} A draft stays in the block of its first token, so it allocates nothing more. */
+  @Override
+  public int draftCapacity() {
+    return quantizationDeferred ? 0 : firstPosition(blockOf(length) + 1) - length - 1;
+  }
+
+  @Override
+  public void beginDraft(int tokens, int queryChannels) {
+    draft.begin(length, tokens, queryChannels);
+  }
+
+  @Override
+  public void endDraft() {
+    draft.end();
   }
 
   @Override
@@ -255,7 +279,7 @@ public final class PagedCache implements KvCache {
   @Override
   public SequenceObserver observer() {
     checkOpen();
-    return codec == null ? SequenceObserver.NONE : codec;
+    return codec == null ? SequenceObserver.NONE : draft.orTarget();
   }
 
   /**

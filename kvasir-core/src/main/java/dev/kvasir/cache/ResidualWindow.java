@@ -65,6 +65,14 @@ final class ResidualWindow {
     return end - begin;
   }
 
+  /** Returns the minimum length at which blocks may be quantized. */
+  int nextQuantization() {
+    return codec == null
+        ? Integer.MAX_VALUE
+        : Math.clamp(
+            boundaries.firstPosition(begin + blocksTogether) + (long) tokens, 0, Integer.MAX_VALUE);
+  }
+
   /** Quantizes the blocks that have left the window of a sequence of some length. */
   void quantize(int length) {
     int count = quantizableBlocks(length);

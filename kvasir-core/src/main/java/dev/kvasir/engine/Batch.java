@@ -21,6 +21,7 @@ public final class Batch {
   private int[] firstRows = new int[4];
   private int[] stepBegins = new int[4]; // -1 if a sequence's rows are its whole step
   private int[] stepEnds = new int[4];
+  private boolean[] drafts = new boolean[4];
   private RuntimeException[] failures = new RuntimeException[4];
 
   private int logitRows;
@@ -56,6 +57,16 @@ public final class Batch {
   }
 
   /**
+   * Starts a sequence with a draft: each of the rows added next computes like a step of its own,
+   * and the engine leaves it to the caller to commit them one by one ({@link KvCache#commit}) and
+   * to end the draft ({@link KvCache#endDraft}).
+   */
+  public void beginDraft(KvCache cache) {
+    beginSequence(cache);
+    drafts[sequences - 1] = true;
+  }
+
+  /**
    * Adds the next token of a sequence and returns the index of its logits; -1 if none are wanted.
    */
   public int add(KvCache cache, int token, boolean wantLogits) {
@@ -85,9 +96,11 @@ public final class Batch {
       firstRows = Arrays.copyOf(firstRows, 2 * sequences);
       stepBegins = Arrays.copyOf(stepBegins, 2 * sequences);
       stepEnds = Arrays.copyOf(stepEnds, 2 * sequences);
+      drafts = Arrays.copyOf(drafts, 2 * sequences);
       failures = Arrays.copyOf(failures, 2 * sequences);
     }
     caches[sequences] = cache;
+    drafts[sequences] = false;
     stepBegins[sequences] = -1;
     firstRows[sequences] = rows;
     sequences++;
@@ -191,7 +204,7 @@ public final class Batch {
    */
   public void quantizeWindow() {
     for (int i = 0; i < sequences; i++) {
-      if (!hasFailed(i) && endsStep(i)) {
+      if (!hasFailed(i) && endsStep(i) && !isDraft(i)) {
         try {
           caches[i].quantizeWindow();
         } catch (RuntimeException e) {
@@ -208,6 +221,11 @@ public final class Batch {
 
   public boolean hasFailed(int sequence) {
     return failures[sequence] != null;
+  }
+
+  /** Returns whether a sequence's rows are a draft. */
+  public boolean isDraft(int sequence) {
+    return drafts[sequence];
   }
 
   /** Returns the first position of a sequence's step. */

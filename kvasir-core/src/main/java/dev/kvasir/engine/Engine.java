@@ -32,6 +32,14 @@ public interface Engine extends AutoCloseable {
    */
   void step(Batch batch);
 
+  /**
+   * Returns whether the rows of a draft have the bits of single rows, so that speculation changes
+   * no text.
+   */
+  default boolean verifiesDrafts() {
+    return false;
+  }
+
   @Override
   void close();
 }

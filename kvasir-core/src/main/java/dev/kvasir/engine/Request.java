@@ -32,6 +32,7 @@ public final class Request {
   private final boolean defersQuantization;
   private final boolean quantizesByPosition;
   private final Set<Integer> endOfText;
+  private final Speculation speculation;
 
   /** Every token of the text. The last one is not cached until the next step needs it. */
   private int[] tokens = new int[256];
@@ -47,6 +48,7 @@ public final class Request {
   private int logitIndex;
   private int generated;
   private int lastToken; // -1 during prefill
+  private boolean repeatsStep; // without the draft that made it fail
   private long promptDone;
   private long lastReport; // time of the last listener call
   private Finish finish; // null until it is known
@@ -67,14 +69,20 @@ public final class Request {
    * @param contextLimit maximum tokens of the text
    * @param defersQuantization whether a prompt is quantized only after its prefill
    * @param endOfText end-of-text tokens of the model
+   * @param drafter proposes tokens to verify several in one step; null for none
    */
   public Request(
-      KvCache cache, int contextLimit, boolean defersQuantization, Set<Integer> endOfText) {
+      KvCache cache,
+      int contextLimit,
+      boolean defersQuantization,
+      Set<Integer> endOfText,
+      Drafter drafter) {
     this.cache = cache;
     this.contextLimit = contextLimit;
     this.defersQuantization = defersQuantization;
     this.quantizesByPosition = quantizesByPosition(cache, defersQuantization);
     this.endOfText = endOfText;
+    this.speculation = new Speculation(drafter);
   }
 
   /**
@@ -150,6 +158,8 @@ public final class Request {
     promptEnd = length;
     stepBegin = promptBegin;
     stepEnd = promptBegin;
+    repeatsStep = false;
+    speculation.begin(tokens, length);
     if (defersQuantization) {
       cache.deferQuantization(true);
     }
@@ -157,12 +167,14 @@ public final class Request {
 
   /**
    * Adds up to {@code maxRows} of its next rows to a batch and returns their number. During prefill
-   * that is at most the rest of a step.
+   * that is at most the rest of a step; otherwise a token and its draft.
    */
   int addTo(Batch batch, int maxRows) {
     rows = 0;
+    repeatsStep = false;
     try {
       rows = Math.min(maxRows, remainingOfStep());
+      speculation.limit(maxRows - 1);
       if (rows > 0) {
         addRows(batch);
       }
@@ -201,6 +213,10 @@ public final class Request {
   }
 
   private void addRows(Batch batch) {
+    if (speculation.drafted() > 0) {
+      addDraft(batch);
+      return;
+    }
     int from = cache.length();
     batch.beginChunk(cache, stepBegin, stepEnd);
     for (int i = from; i < from + rows; i++) {
@@ -211,14 +227,43 @@ public final class Request {
     }
   }
 
-  /** Collects the results of its rows: samples the next token if they were the last ones. */
+  private void addDraft(Batch batch) {
+    batch.beginDraft(cache);
+    logitIndex = addDraftRow(batch, tokens[length - 1]);
+    for (int i = 0; i < speculation.drafted(); i++) {
+      addDraftRow(batch, speculation.draftToken(i));
+    }
+    rows = 1 + speculation.drafted();
+  }
+
+  private int addDraftRow(Batch batch, int token) {
+    int index = batch.add(cache, token, true);
+    if (params.sampler().isGreedy()) {
+      batch.requestArgmaxOnly(index);
+    }
+    return index;
+  }
+
+  /**
+   * Collects the results of its rows: samples the next token if they were the last ones, and the
+   * following ones while they are those of the draft.
+   */
   void collect(Batch batch) {
     try {
       RuntimeException why = rows == 0 ? null : batch.failureOrNull(cache);
-      if (why != null) {
+      if (why != null && speculation.drafted() > 0) {
+        // A token that is not part of the text may be what failed.
+        repeatsStep = true;
+        endDraft();
+      } else if (why != null) {
         fail(why);
-      } else if (rows > 0 && cache.length() == length) {
-        sample(batch);
+      } else if (rows > 0) {
+        if (speculation.drafted() > 0) {
+          cache.commit(1);
+        }
+        if (cache.length() == length) {
+          sample(batch);
+        }
       }
     } catch (RuntimeException e) {
       fail(e);
@@ -229,15 +274,31 @@ public final class Request {
     if (lastToken < 0) {
       promptDone = System.nanoTime();
     }
-    int likeliest = batch.argmax(logitIndex);
-    lastToken =
-        likeliest >= 0
-            ? params.sampler().sampleGreedy(likeliest)
-            : params
-                .sampler()
-                .sample(batch.logits(), batch.logitsAt(logitIndex), batch.vocabulary());
+    speculation.beginDraws();
+    lastToken = draw(batch);
     append(lastToken);
     generated++;
+    try {
+      int drawn = lastToken;
+      while (speculation.hasNextRow() && !endOfText.contains(drawn)) {
+        drawn = draw(batch);
+      }
+    } catch (RuntimeException e) {
+      // The next step computes the row again, and fails after the tokens before it are reported.
+    }
+  }
+
+  /** Draws the next token from the logits of its row. */
+  private int draw(Batch batch) {
+    int index = logitIndex + speculation.drawnCount();
+    int likeliest = batch.argmax(index);
+    Sampler sampler = params.sampler();
+    int token =
+        likeliest >= 0
+            ? sampler.sampleGreedy(likeliest)
+            : sampler.sample(batch.logits(), batch.logitsAt(index), batch.vocabulary());
+    speculation.add(token, sampler);
+    return token;
   }
 
   /**
@@ -257,11 +318,12 @@ public final class Request {
    * longer than computing it.
    */
   boolean continuesSilently(long now) {
-    return lastToken < 0
-        && failure == null
-        && finish == null
-        && cache.length() < stepEnd
-        && now - lastReport < MAX_REPORT_INTERVAL_NANOS;
+    return repeatsStep
+        || lastToken < 0
+            && failure == null
+            && finish == null
+            && cache.length() < stepEnd
+            && now - lastReport < MAX_REPORT_INTERVAL_NANOS;
   }
 
   /** Notifies the listener and returns whether the generation continues. */
@@ -275,15 +337,64 @@ public final class Request {
           Math.min(cache.length(), promptEnd) - promptBegin, promptEnd - promptBegin);
     }
     if (finish == null) {
-      finish = lastToken < 0 ? checkStopped(listener) : reportToken(listener);
+      finish = lastToken < 0 ? checkStopped(listener) : reportTokens(listener);
     }
     return finish == null;
+  }
+
+  /**
+   * Reports the tokens drawn in the last step, up to the one that ends the generation. Those after
+   * the first were drawn from rows of a draft, which become part of the cache one by one.
+   */
+  private Finish reportTokens(GenerationListener listener) {
+    Finish found = reportToken(0, listener);
+    for (int i = 1; found == null && i < speculation.drawnCount(); i++) {
+      cache.commit(1);
+      lastToken = speculation.drawnToken(i);
+      append(lastToken);
+      generated++;
+      speculation.countAccepted();
+      found = reportToken(i, listener);
+    }
+    endDraft();
+    stepEnd = cache.length();
+    return found;
+  }
+
+  private void endDraft() {
+    if (speculation.drafted() > 0) {
+      cache.endDraft();
+      speculation.dropDraft();
+    }
+  }
+
+  /** Drafts the tokens of the next step, for a request that continues. */
+  void prepareDraft(StepCosts costs) {
+    if (speculation.isOn() && !isPrefilling()) {
+      speculation.prepare(tokens, length, maxDraft(), costs);
+    }
+  }
+
+  /** Returns the most tokens of a draft that leave the text and the cache as they would be. */
+  private int maxDraft() {
+    int cached = cache.length();
+    int quantization =
+        quantizesByPosition ? wholeSteps(cached) + PREFILL_STEP : cache.nextQuantization();
+    int max = Math.min(cache.draftCapacity(), quantization - 1 - cached);
+    max = Math.min(max, Math.min(contextLimit - 1, cache.capacity()) - length);
+    return Math.min(max, params.maxTokens() - generated - 1);
   }
 
   /** Returns whether {@link #quantize} has work to do. */
   boolean mustQuantize() {
     boolean endsDeferral = defersQuantization && generated == 1;
-    return cache.length() == stepEnd && (endsDeferral || mayQuantize() && cache.mustQuantize());
+    int unreported = Math.max(0, speculation.drawnCount() - 1);
+    if (speculation.drafted() > 0 && unreported > 0) {
+      int end = cache.length() + unreported;
+      return mayQuantizeAt(end) && cache.nextQuantization() <= end;
+    }
+    return cache.length() == stepEnd
+        && (endsDeferral || mayQuantizeAt(cache.length()) && cache.mustQuantize());
   }
 
   /** Returns whether its last step was a prefill step. */
@@ -291,8 +402,8 @@ public final class Request {
     return stepEnd <= promptEnd;
   }
 
-  private boolean mayQuantize() {
-    return !quantizesByPosition || cache.length() == wholeSteps(cache.length());
+  private boolean mayQuantizeAt(int position) {
+    return !quantizesByPosition || position == wholeSteps(position);
   }
 
   /** Quantizes the blocks that have left the residual window. */
@@ -320,12 +431,15 @@ public final class Request {
     return listener.stopped() ? Finish.STOPPED : null;
   }
 
-  private Finish reportToken(GenerationListener listener) {
+  /**
+   * @param index of the token among those drawn in the last step
+   */
+  private Finish reportToken(int index, GenerationListener listener) {
     if (endOfText.contains(lastToken)) {
       return Finish.END_OF_TEXT;
     }
     if (params.sampler().recordsLogprobs()) {
-      listener.logprob(params.sampler().lastLogprob());
+      listener.logprob(speculation.logprob(index));
     }
     report(params.stream().push(lastToken), listener);
     if (listener.stopped()) {
@@ -350,7 +464,7 @@ public final class Request {
   private void quantizeWindow() {
     if (defersQuantization && lastToken >= 0 && generated == 1) {
       cache.deferQuantization(false);
-    } else if (mayQuantize()) {
+    } else if (mayQuantizeAt(cache.length())) {
       cache.quantizeWindow();
     }
   }
@@ -367,6 +481,7 @@ public final class Request {
    * step boundaries must not depend on when a generation is stopped.
    */
   void end() {
+    endDraft();
     if (quantizesByPosition) {
       quantizeWindow();
       recordEnd();
@@ -407,6 +522,21 @@ public final class Request {
   /** Returns the tokens of the last generation. */
   public int generated() {
     return generated;
+  }
+
+  /** Returns the tokens that were drafted in the last generation. */
+  public int draftedTokens() {
+    return speculation.proposed();
+  }
+
+  /** Returns the drafted tokens that became part of its text. */
+  public int acceptedTokens() {
+    return speculation.accepted();
+  }
+
+  /** Returns the tokens drawn in the last step. */
+  int drawnTokens() {
+    return speculation.drawnCount();
   }
 
   /** Returns the {@link System#nanoTime} at which the last generation's prefill ended. */

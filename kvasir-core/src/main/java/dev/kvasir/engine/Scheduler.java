@@ -25,12 +25,16 @@ public final class Scheduler {
   /** Maximum delay of prompts, in steps, while decoding requests quantize. */
   private static final int MAX_QUANTIZATION_STEPS = 2;
 
+  /** Maximum rows of drafts in a step, since each has as many logits as the vocabulary. */
+  private static final int MAX_DRAFT_ROWS = 48;
+
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
   private final Engine engine;
   private final Batch batch = new Batch();
   private final PrefillBudget prefillBudget = new PrefillBudget();
   private final JitWarmup jitWarmup = new JitWarmup();
+  private final StepCosts stepCosts = new StepCosts();
   private final List<Slot> scheduled = new ArrayList<>(); // in the current step
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -165,6 +169,7 @@ public final class Scheduler {
     boolean continues = slot.request.report(listener);
     if (continues) {
       long quantizeNanos = quantize(slot);
+      slot.request.prepareDraft(stepCosts);
       lock.lock();
       try {
         move(slot, State.READY);
@@ -258,8 +263,13 @@ public final class Scheduler {
         jitWarmup.recordStep(stepNanos);
         stepListener.stepped(begin, begin + stepNanos, batch, decodingRows);
       }
+      int tokens = 0;
       for (int i = 0; i < scheduled.size(); i++) {
         scheduled.get(i).request.collect(batch);
+        tokens += scheduled.get(i).request.drawnTokens();
+      }
+      if (batch.rows() > 0 && batch.rows() == decodingRows) {
+        stepCosts.record(decodingRows, stepNanos, tokens);
       }
     } catch (RuntimeException | Error e) {
       scheduled.forEach(slot -> slot.request.fail(e));
@@ -349,9 +359,11 @@ public final class Scheduler {
    * prompt may fit a row of a later prompt with a shorter past.
    */
   private void fillBatch() {
-    for (int i = 0; i < scheduled.size(); i++) {
+    int maxRows = scheduled.size() + MAX_DRAFT_ROWS;
+    int left = scheduled.size();
+    for (int i = 0; i < scheduled.size(); i++, left--) {
       if (!scheduled.get(i).isPrefilling()) {
-        scheduled.get(i).request.addTo(batch, 1);
+        scheduled.get(i).request.addTo(batch, maxRows - batch.rows() - (left - 1));
       }
     }
     decodingRows = batch.rows();

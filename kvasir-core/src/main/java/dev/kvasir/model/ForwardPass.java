@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
+import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
@@ -22,7 +23,7 @@ final class ForwardPass {
   private final WorkerPool workers;
   private final MatrixProducts products;
   private final Attention attention;
-  private final StepRows rows = new StepRows();
+  private final StepRows rows;
   private final StepAngles angles;
   private final AttentionPass attentionPass;
   private final FeedForwardPass feedForward;
@@ -56,6 +57,8 @@ final class ForwardPass {
     GroupedProducts grouped = new GroupedProducts(kernels, workers);
     this.products = new MatrixProducts(grouped);
     this.attention = new Attention(config.attentionShape(), kernels, workers);
+    AttentionShape shape = config.attentionShape();
+    this.rows = new StepRows(shape.queryHeads() * shape.keyDim());
     this.angles = new StepAngles(config.ropes(), ropes);
     this.attentionPass =
         config.latent().isPresent()

@@ -264,6 +264,11 @@ public final class HostEngine implements DecoderEngine {
     idle.offer(pass);
   }
 
+  @Override
+  public boolean verifiesDrafts() {
+    return true;
+  }
+
   /** Returns the number of idle passes, whose memory is retained. */
   int idlePasses() {
     return idle.size();

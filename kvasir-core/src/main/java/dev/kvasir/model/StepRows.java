@@ -11,8 +11,16 @@ import java.util.Arrays;
  * the others.
  */
 final class StepRows {
+  private final int queryChannels;
   private Batch batch;
   private int[] sequenceOfRow = {};
+
+  /**
+   * @param queryChannels channels of all query heads of a token
+   */
+  StepRows(int queryChannels) {
+    this.queryChannels = queryChannels;
+  }
 
   void ensureCapacity(int rows) {
     sequenceOfRow = new int[rows];
@@ -28,14 +36,29 @@ final class StepRows {
       Arrays.fill(sequenceOfRow, first, first + count, s);
       if (admit(s, stepEnd)) {
         KvCache cache = batch.cache(s);
-        attention.add(cache, first, count, batch.position(first), batch.stepBegin(s), stepEnd);
+        if (batch.isDraft(s) && !cache.prefillsOnStoredPages()) {
+          addOneByOne(attention, cache, first, count);
+        } else {
+          attention.add(cache, first, count, batch.position(first), batch.stepBegin(s), stepEnd);
+        }
       }
+    }
+  }
+
+  /** Adds rows as steps of one token each: several together could compute on expanded pages. */
+  private void addOneByOne(Attention attention, KvCache cache, int first, int count) {
+    for (int row = first; row < first + count; row++) {
+      attention.add(cache, row, 1, batch.position(row));
     }
   }
 
   private boolean admit(int sequence, int length) {
     try {
-      batch.cache(sequence).reserve(length);
+      KvCache cache = batch.cache(sequence);
+      cache.reserve(length);
+      if (batch.isDraft(sequence)) {
+        cache.beginDraft(batch.endRow(sequence) - batch.firstRow(sequence), queryChannels);
+      }
       observeTokens(sequence);
       return true;
     } catch (RuntimeException e) {
@@ -54,12 +77,12 @@ final class StepRows {
   }
 
   /**
-   * Commits the positions, now that every layer has them. A failed step thus leaves caches
-   * unchanged.
+   * Commits the positions, now that every layer has them; those of a draft are left to the caller.
+   * A failed step thus leaves caches unchanged.
    */
   void end(Attention attention) {
     for (int s = 0; s < batch.sequences(); s++) {
-      if (!batch.hasFailed(s)) {
+      if (!batch.hasFailed(s) && !batch.isDraft(s)) {
         batch.cache(s).commit(batch.endRow(s) - batch.firstRow(s));
       }
     }

@@ -1,6 +1,7 @@
 package dev.kvasir.runtime;
 
 import dev.kvasir.LoadOptions;
+import dev.kvasir.LoadOptions.Speculation;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.model.KeyOutliers;
@@ -19,6 +20,7 @@ import java.util.OptionalInt;
  * @param context maximum context to use, if below the model's own; LongRoPE models depend on it
  * @param cacheBytes maximum bytes of all KV caches together
  * @param device the device to compute on
+ * @param speculation what proposes tokens, so that one step verifies several
  * @param outliers outliers to put into the keys, for experiments on the processor
  * @param progress notified of loading progress
  */
@@ -29,6 +31,7 @@ public record EngineOptions(
     OptionalInt context,
     long cacheBytes,
     DeviceChoice device,
+    Speculation speculation,
     Optional<KeyOutliers> outliers,
     LoadProgress progress) {
   public EngineOptions {
@@ -57,6 +60,7 @@ public record EngineOptions(
         OptionalInt.empty(),
         Long.MAX_VALUE,
         DeviceChoice.CPU,
+        Speculation.off(),
         Optional.empty(),
         (done, inAll) -> {});
   }
@@ -74,48 +78,79 @@ public record EngineOptions(
         options.contextLimit(),
         options.cacheMemory(),
         new DeviceChoice(options.device(), List.of()),
+        options.speculation(),
         Optional.empty(),
         options.progress()::layers);
   }
 
   public EngineOptions withThreads(int value) {
     return new EngineOptions(
-        value, kernels, profile, context, cacheBytes, device, outliers, progress);
+        value, kernels, profile, context, cacheBytes, device, speculation, outliers, progress);
   }
 
   public EngineOptions withKernels(Kernels value) {
     return new EngineOptions(
-        threads, value, profile, context, cacheBytes, device, outliers, progress);
+        threads, value, profile, context, cacheBytes, device, speculation, outliers, progress);
   }
 
   public EngineOptions withProgress(LoadProgress value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, outliers, value);
+        threads, kernels, profile, context, cacheBytes, device, speculation, outliers, value);
   }
 
   public EngineOptions withProfile(Profile value) {
     return new EngineOptions(
-        threads, kernels, Optional.of(value), context, cacheBytes, device, outliers, progress);
+        threads,
+        kernels,
+        Optional.of(value),
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        outliers,
+        progress);
   }
 
   /** Limits the context, at most to the model's own. */
   public EngineOptions withContext(int value) {
     return new EngineOptions(
-        threads, kernels, profile, OptionalInt.of(value), cacheBytes, device, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        OptionalInt.of(value),
+        cacheBytes,
+        device,
+        speculation,
+        outliers,
+        progress);
   }
 
   /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
   public EngineOptions withCacheBytes(long value) {
-    return new EngineOptions(threads, kernels, profile, context, value, device, outliers, progress);
+    return new EngineOptions(
+        threads, kernels, profile, context, value, device, speculation, outliers, progress);
   }
 
   public EngineOptions withDevice(DeviceChoice value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, value, outliers, progress);
+        threads, kernels, profile, context, cacheBytes, value, speculation, outliers, progress);
+  }
+
+  public EngineOptions withSpeculation(Speculation value) {
+    return new EngineOptions(
+        threads, kernels, profile, context, cacheBytes, device, value, outliers, progress);
   }
 
   public EngineOptions withOutliers(KeyOutliers value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, Optional.of(value), progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        Optional.of(value),
+        progress);
   }
 }

@@ -12,6 +12,7 @@ import dev.kvasir.choice.ChoiceRequest;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Drafter;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.Request;
 import dev.kvasir.engine.Scheduler;
@@ -50,6 +51,7 @@ public final class LoadedModel implements Model {
   private final Supplier<String> weightsHash;
   private final Map<Set<String>, String> profileHashes = new ConcurrentHashMap<>(); // by parts
   private final WorkerPool workers;
+  private final Drafting drafting;
   private final Scheduler scheduler;
   private final PrefixCache prefixes;
   private volatile boolean closed;
@@ -58,15 +60,16 @@ public final class LoadedModel implements Model {
       String name,
       DecoderEngine engine,
       Tokenizer tokenizer,
-      Optional<Profile> profile,
       Supplier<String> weightsHash,
-      WorkerPool workers) {
+      WorkerPool workers,
+      EngineOptions options) {
     this.name = name;
     this.engine = engine;
     this.tokenizer = tokenizer;
-    this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
+    this.profile = options.profile().map(given -> given.requireModel(engine.fingerprint(), name));
     this.weightsHash = weightsHash;
     this.workers = workers;
+    this.drafting = Drafting.of(options, name, engine, tokenizer);
     this.scheduler = new Scheduler(engine);
     this.prefixes = new PrefixCache(engine.memory());
   }
@@ -147,7 +150,7 @@ public final class LoadedModel implements Model {
     try {
       engine = engineLoader.apply(workers);
       return new LoadedModel(
-          name, engine, tokenizer.join(), options.profile(), new Lazy<>(weightsHash), workers);
+          name, engine, tokenizer.join(), new Lazy<>(weightsHash), workers, options);
     } catch (RuntimeException | Error e) {
       workers.close();
       if (engine != null) {
@@ -421,6 +424,15 @@ public final class LoadedModel implements Model {
     return engine.restoreCache(CacheSpec.of(options.cache()), profile, limit, snapshot);
   }
 
+  /**
+   * Returns what proposes tokens for a session; null for no speculation.
+   *
+   * @param contextLimit maximum tokens of its text
+   */
+  Drafter newDrafter(int contextLimit) {
+    return drafting.newDrafter(contextLimit);
+  }
+
   /** Returns the scheduler of all sessions. */
   Scheduler scheduler() {
     return scheduler;
@@ -442,6 +454,7 @@ public final class LoadedModel implements Model {
   @Override
   public void close() {
     closed = true;
+    drafting.close();
     prefixes.close();
     engine.close();
     tokenizer.close();

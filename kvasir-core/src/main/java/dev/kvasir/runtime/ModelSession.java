@@ -11,6 +11,7 @@ import dev.kvasir.cache.CacheConverter;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
+import dev.kvasir.engine.Drafter;
 import dev.kvasir.engine.Prefix;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.PrefixCache.CachedPrefix;
@@ -33,6 +34,7 @@ public final class ModelSession implements Session {
   private final int contextLimit;
   private final KvCache cache;
   private final Request request;
+  private final Drafter drafter; // null for no speculation
   private Prefix prefix; // until its text has been prefilled
   private final AtomicBoolean busy = new AtomicBoolean();
   private CompiledFormat grammar; // of the last generation with GenerateOptions; null before
@@ -56,8 +58,10 @@ public final class ModelSession implements Session {
     this.prefix = prefix;
     this.cache = cache;
     boolean defersQuantization = options.prefill() == Prefill.EXACT;
+    this.drafter = model.newDrafter(contextLimit);
     this.request =
-        new Request(cache, contextLimit, defersQuantization, model.tokenizer().endOfText());
+        new Request(
+            cache, contextLimit, defersQuantization, model.tokenizer().endOfText(), drafter);
     boolean isLimited = options.contextLimit() != Integer.MAX_VALUE;
     if (isLimited && cache.capacity() < contextLimit) {
       int capacity = cache.capacity();
@@ -200,6 +204,7 @@ public final class ModelSession implements Session {
         request.text(),
         isPrefilled ? unread : Math.max(0, cache.length() - cachedBefore),
         request.generated(),
+        new Generation.Drafts(request.draftedTokens(), request.acceptedTokens()),
         promptDone - start,
         end - promptDone,
         quantization(cache.quantizationTime().minus(timeBefore)),
@@ -344,6 +349,9 @@ public final class ModelSession implements Session {
           () -> {
             closed = true;
             cache.close();
+            if (drafter != null) {
+              drafter.close();
+            }
             return null;
           });
     }

@@ -1,0 +1,137 @@
+package dev.kvasir.engine;
+
+import dev.kvasir.TokenLogprob;
+import dev.kvasir.sampling.Sampler;
+
+/**
+ * The speculation of a generation: the draft of its next step, and the tokens that were drawn from
+ * the rows of the draft. Each token is drawn by the request's own sampler from the same logits as
+ * without speculation; a draft only decides how many can be drawn after one step.
+ */
+final class Speculation implements DraftCosts {
+  private final Drafter drafter; // null for no speculation
+  private final int[] draft = new int[Drafter.MAX_TOKENS];
+  private int drafted;
+  private int followed; // tokens of the text that the drafter knows
+  private StepCosts costs;
+  private int stepRows; // of the last step
+  private int stepTokens;
+
+  private final int[] drawn = new int[Drafter.MAX_TOKENS + 1];
+  private final TokenLogprob[] logprobs = new TokenLogprob[Drafter.MAX_TOKENS + 1];
+  private int drawnCount;
+
+  private int proposed;
+  private int accepted;
+
+  /**
+   * @param drafter null for no speculation
+   */
+  Speculation(Drafter drafter) {
+    this.drafter = drafter;
+  }
+
+  /** Starts after a text. */
+  void begin(int[] text, int length) {
+    drafted = 0;
+    drawnCount = 0;
+    proposed = 0;
+    accepted = 0;
+    stepRows = 0;
+    stepTokens = 0;
+    followed = length;
+    if (drafter != null) {
+      drafter.begin(text, length);
+    }
+  }
+
+  boolean isOn() {
+    return drafter != null;
+  }
+
+  /**
+   * Drafts what may follow a text.
+   *
+   * @param max maximum tokens; may be 0 or less
+   */
+  void prepare(int[] text, int length, int max, StepCosts stepCosts) {
+    drafted = 0;
+    for (; followed < length; followed++) {
+      drafter.append(text[followed]);
+    }
+    if (max > 0) {
+      costs = stepCosts;
+      drafted = drafter.draft(this, Math.min(max, Drafter.MAX_TOKENS), draft);
+    }
+  }
+
+  @Override
+  public int choose(double[] chances, int count, double draftNanos) {
+    return costs.choose(stepRows, stepTokens, chances, count, draftNanos);
+  }
+
+  /** Limits the draft of the next step. */
+  void limit(int max) {
+    drafted = Math.min(drafted, Math.max(0, max));
+  }
+
+  void dropDraft() {
+    drafted = 0;
+  }
+
+  /** Returns the number of tokens of the next or the current step's draft. */
+  int drafted() {
+    return drafted;
+  }
+
+  int draftToken(int index) {
+    return draft[index];
+  }
+
+  /** Starts to collect the results of a step. */
+  void beginDraws() {
+    drawnCount = 0;
+    proposed += drafted;
+    stepRows = 1 + drafted;
+    stepTokens = 0;
+  }
+
+  /** Keeps a token that was drawn, and its logprob if there is one. */
+  void add(int token, Sampler sampler) {
+    drawn[drawnCount] = token;
+    logprobs[drawnCount] = sampler.recordsLogprobs() ? sampler.lastLogprob() : null;
+    drawnCount++;
+    stepTokens++;
+  }
+
+  /** Returns whether the row after the last drawn token is one of the current step. */
+  boolean hasNextRow() {
+    return drawnCount <= drafted && drawn[drawnCount - 1] == draft[drawnCount - 1];
+  }
+
+  int drawnCount() {
+    return drawnCount;
+  }
+
+  int drawnToken(int index) {
+    return drawn[index];
+  }
+
+  /** Returns the logprob of a drawn token; null if none was recorded. */
+  TokenLogprob logprob(int index) {
+    return logprobs[index];
+  }
+
+  /** Counts a token of a draft that has become a part of the text. */
+  void countAccepted() {
+    accepted++;
+  }
+
+  int proposed() {
+    return proposed;
+  }
+
+  int accepted() {
+    return accepted;
+  }
+}

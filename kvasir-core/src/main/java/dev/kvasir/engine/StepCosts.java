@@ -1,0 +1,101 @@
+package dev.kvasir.engine;
+
+/**
+ * The measured time of decode steps by their rows. A step of several rows takes less time than as
+ * many steps, since it reads the weights once; how much less depends on the model and the machine.
+ *
+ * <pre>
+ * time of a step = base * relative[rows]      relative[1] = 1
+ * </pre>
+ *
+ * The base follows the load of the machine and the length of texts quickly, the relative times
+ * slowly. Thread-safe.
+ */
+final class StepCosts {
+  private static final int MAX_ROWS = 128;
+
+  /** Kernels multiply four rows at a time; the rows that remain cost more. */
+  private static final int ROWS_TOGETHER = 4;
+
+  private static final double BASE_GAIN = 0.2;
+  private static final double RELATIVE_GAIN = 0.1;
+
+  /** The most by which one step may differ from what was expected: a pause says nothing. */
+  private static final double MAX_DEVIATION = 1.5;
+
+  /**
+   * A draft must promise to be this much faster than none. Rejected drafts cost more than estimated
+   * when an estimate is wrong, and a draft that is not made costs nothing.
+   */
+  private static final double MIN_GAIN = 1.05;
+
+  private final double[] relative = new double[MAX_ROWS + 1];
+  private double baseNanos; // 0 until a step was measured
+  private int lastRows;
+  private int lastTokens;
+
+  StepCosts() {
+    for (int rows = 1; rows <= MAX_ROWS; rows++) {
+      relative[rows] = usualRelative(rows);
+    }
+  }
+
+  /** Returns what was measured on processors of two and four cores, before anything is known. */
+  private static double usualRelative(int rows) {
+    int rest = rows % ROWS_TOGETHER;
+    return rows < ROWS_TOGETHER ? 1 + 0.45 * (rows - 1) : 0.95 + 0.19 * (rows - rest) + 0.35 * rest;
+  }
+
+  /**
+   * Records a step without prompt rows.
+   *
+   * @param tokens tokens that were generated
+   */
+  synchronized void record(int rows, long nanos, int tokens) {
+    lastRows = rows;
+    lastTokens = tokens;
+    if (rows > MAX_ROWS) {
+      return;
+    }
+    if (baseNanos == 0) {
+      baseNanos = nanos / relative[rows];
+    }
+    double expected = baseNanos * relative[rows];
+    double measured = Math.clamp(nanos, expected / MAX_DEVIATION, expected * MAX_DEVIATION);
+    baseNanos += BASE_GAIN * (measured / relative[rows] - baseNanos);
+    if (rows > 1) {
+      relative[rows] += RELATIVE_GAIN * (measured / baseNanos - relative[rows]);
+    }
+  }
+
+  private double nanos(int rows) {
+    double base = baseNanos == 0 ? 1 : baseNanos;
+    double growth = (relative[MAX_ROWS] - relative[1]) / (MAX_ROWS - 1);
+    return base
+        * (rows <= MAX_ROWS ? relative[rows] : relative[MAX_ROWS] + growth * (rows - MAX_ROWS));
+  }
+
+  /**
+   * Returns the number of draft tokens with the most generated tokens per second. The other
+   * requests are expected to have as many rows and tokens as in the last step.
+   *
+   * @param ownRows rows of the request in the last step
+   * @param ownTokens tokens that it generated
+   */
+  synchronized int choose(
+      int ownRows, int ownTokens, double[] chances, int count, double draftNanos) {
+    int rows = Math.max(0, lastRows - ownRows) + 1;
+    double tokens = Math.max(0, lastTokens - ownTokens) + 1;
+    double bestRate = MIN_GAIN * tokens / nanos(rows);
+    int best = 0;
+    for (int i = 0; i < count; i++) {
+      tokens += chances[i];
+      double rate = tokens / (nanos(rows + i + 1) + (i + 1) * draftNanos);
+      if (rate > bestRate) {
+        bestRate = rate;
+        best = i + 1;
+      }
+    }
+    return best;
+  }
+}

@@ -1,0 +1,64 @@
+package dev.kvasir.runtime;
+
+import dev.kvasir.LoadOptions.Speculation;
+import dev.kvasir.engine.Drafter;
+import dev.kvasir.engine.NgramDrafter;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.text.Tokenizer;
+
+/** What proposes tokens for the sessions of a model. */
+sealed interface Drafting extends AutoCloseable {
+  /**
+   * Returns what proposes tokens for a session, closed with it; null for nothing.
+   *
+   * @param contextLimit maximum tokens of its text
+   */
+  Drafter newDrafter(int contextLimit);
+
+  @Override
+  default void close() {}
+
+  /** Proposes nothing. */
+  record None() implements Drafting {
+    @Override
+    public Drafter newDrafter(int contextLimit) {
+      return null;
+    }
+  }
+
+  /** Proposes from the text of each session. */
+  record FromText() implements Drafting {
+    @Override
+    public Drafter newDrafter(int contextLimit) {
+      return new NgramDrafter();
+    }
+  }
+
+  /**
+   * Returns what the options ask for.
+   *
+   * @throws InvalidInputException if the device cannot verify tokens, or a draft model does not fit
+   */
+  static Drafting of(
+      EngineOptions options, String name, DecoderEngine engine, Tokenizer tokenizer) {
+    Speculation speculation = options.speculation();
+    return switch (speculation.kind()) {
+      case OFF -> new None();
+      case AUTO -> engine.verifiesDrafts() ? new FromText() : new None();
+      case NGRAM -> {
+        requireVerification(name, engine);
+        yield new FromText();
+      }
+      case MODEL -> throw new InvalidInputException("draft models are not supported");
+    };
+  }
+
+  private static void requireVerification(String name, DecoderEngine engine) {
+    if (!engine.verifiesDrafts()) {
+      throw new InvalidInputException(
+          "%s: cannot verify several tokens in a step on %s; expected no speculation, or auto"
+              .formatted(name, engine.device()));
+    }
+  }
+}
