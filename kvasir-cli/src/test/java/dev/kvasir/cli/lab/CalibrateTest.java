@@ -162,7 +162,7 @@ class CalibrateTest {
         .contains("of 384 heads and groups", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
     CommandRun mead = forecast("mead", arguments);
-    assertThat(mead.out()).contains("18 texts", "of 4 texts, backward", "in all", "on 64");
+    assertThat(mead.out()).contains("18 texts", "of 8 texts, backward", "in all", "on 64");
     assertThat(heapGibibytes(mead.out())).isLessThan(8);
     forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
   }

@@ -4,6 +4,7 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.MeadProfile;
 import dev.kvasir.codec.mead.TableKind;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.SampleStorage;
@@ -245,6 +246,10 @@ public final class MeadCalibration {
     MetricSums prose = journal.prose();
     MetricSums margins = journal.margins();
     double share = 1;
+    if (margins == null && !journal.hasProse()) {
+      throw new InvalidInputException(
+          "the model answers none of the calibration questions; expected some prose (--texts)");
+    }
     if (margins != null && journal.hasProse()) {
       share = traces(prose, null, 1, spread).sum() / traces(margins, null, 1, spread).sum();
     }

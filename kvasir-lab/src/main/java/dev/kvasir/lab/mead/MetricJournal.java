@@ -94,9 +94,9 @@ public final class MetricJournal {
     return questionTexts < texts;
   }
 
-  /** Returns null if no text has questions. */
+  /** Returns null if there are no questions, or if the model answers none of them correctly. */
   MetricSums margins() {
-    return questionTexts == 0 ? null : margins;
+    return margins.isEmpty() ? null : margins;
   }
 
   /** Deletes the journal after the profile is written. */

@@ -52,6 +52,11 @@ final class MetricSums {
     tokens[layer][head][rank]++;
   }
 
+  /** Returns whether no token contributes to the loss of any text. */
+  boolean isEmpty() {
+    return lossTokens == 0;
+  }
+
   /** Adds the number of tokens that contribute to the loss of a text. */
   void addLossTokens(int tokensOfLoss) {
     lossTokens += tokensOfLoss;

@@ -44,7 +44,7 @@ public final class MeadCalibrator implements Calibrator {
           "--metric-texts",
           "N",
           Integer.class,
-          2,
+          4,
           "mead: number of texts of each kind whose gradients are computed. Default:"
               + " ${DEFAULT-VALUE}.");
 
