@@ -90,7 +90,7 @@ public final class Progress implements AutoCloseable {
     if (seconds < 5 || done < 0.01) {
       return "";
     }
-    return ", %s left".formatted(Units.duration(seconds / done * (1 - share)));
+    return ", %s left".formatted(Units.duration(seconds * (1 - firstShare) / done - seconds));
   }
 
   private void draw(String line) {

@@ -79,8 +79,7 @@ class ModelNamesTest {
         .isEqualToIgnoringNewLines("removed hf:owner/tiny-GGUF:IQ1_S, 4.9 KiB");
     assertThat(CommandRun.of("list").out()).doesNotContain("IQ1_S").contains("Q8_0");
     assertThat(folder.resolve("cache/models--owner--tiny-GGUF/blobs"))
-        .isDirectoryNotContaining(
-            file -> file.endsWith(repository.hash("tiny-IQ1_S.gguf")));
+        .isDirectoryNotContaining(file -> file.endsWith(repository.hash("tiny-IQ1_S.gguf")));
     CommandRun.of("rm", NAME).succeeds();
     assertThat(folder.resolve("cache/models--owner--tiny-GGUF")).doesNotExist();
     CommandRun.of("rm", NAME).isRefusedWith("is not in the cache", "kvasir list");
