@@ -23,6 +23,8 @@ module dev.kvasir.cli {
       info.picocli;
   opens dev.kvasir.cli.lab to
       info.picocli;
+  opens dev.kvasir.cli.models to
+      info.picocli;
   opens dev.kvasir.cli.origin to
       info.picocli;
   opens dev.kvasir.cli.run to

@@ -1,11 +1,11 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.util.Locale;
 import picocli.CommandLine.Option;
 
@@ -13,9 +13,9 @@ import picocli.CommandLine.Option;
 final class BenchModelArguments {
   @Option(
       names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
-      description = "A model; without it, the bundled one.")
-  private Path model;
+      paramLabel = "MODEL",
+      description = "A model, by path or name; without it, the bundled one.")
+  private ModelLocation model;
 
   @Option(
       names = "--threads",
@@ -41,7 +41,7 @@ final class BenchModelArguments {
 
   LoadedModel load() {
     EngineOptions options = EngineOptions.defaults().withThreads(threadCount());
-    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model, options);
+    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model.path(), options);
   }
 
   void describe(PrintStream out, LoadedModel loaded) {

@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.DeviceArguments;
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
@@ -43,7 +44,7 @@ final class ModelBench implements Callable<Integer> {
       names = {"-m", "--model"},
       paramLabel = "FILE",
       description = "A GGUF file; without it, the bundled model.")
-  private Path model;
+  private ModelLocation model;
 
   @Option(
       names = "--threads",
@@ -95,7 +96,7 @@ final class ModelBench implements Callable<Integer> {
             .withThreads(threadCount)
             .withDevice(device.choice(List.of(CacheSpec.DEFAULT)));
     Path copied = model == null ? copyOfBundled() : null;
-    Path file = model == null ? copied : model;
+    Path file = model == null ? copied : model.path();
     try (LoadedModel loaded = LoadedModel.load(file, options)) {
       checkContext(loaded);
       race(loaded, file, threadCount);

@@ -4,6 +4,7 @@ import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
@@ -57,9 +58,9 @@ final class ServeBench implements Callable<Integer> {
 
   @Option(
       names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
-      description = "A model; without it, the bundled one.")
-  private Path model;
+      paramLabel = "MODEL",
+      description = "A model, by path or name; without it, the bundled one.")
+  private ModelLocation model;
 
   @Option(
       names = "--kv",
@@ -157,7 +158,7 @@ final class ServeBench implements Callable<Integer> {
 
   private LoadedModel load(long bytes) {
     EngineOptions options = EngineOptions.defaults().withCacheBytes(bytes);
-    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model, options);
+    return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model.path(), options);
   }
 
   private void memory(String when, LoadedModel loaded) {

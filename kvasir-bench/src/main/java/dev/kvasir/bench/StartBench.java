@@ -1,6 +1,7 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.kernel.KernelChoice;
@@ -9,7 +10,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -34,9 +34,9 @@ final class StartBench implements Callable<Integer> {
 
   @Option(
       names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
-      description = "A model; without it, the bundled one.")
-  private Path model;
+      paramLabel = "MODEL",
+      description = "A model, by path or name; without it, the bundled one.")
+  private ModelLocation model;
 
   @Option(
       names = "--prompt-tokens",
@@ -125,7 +125,7 @@ final class StartBench implements Callable<Integer> {
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(StartProbe.class.getName(), Integer.toString(tokens), spec.toString()));
     if (model != null) {
-      command.add(model.toString());
+      command.add(model.path().toString());
     }
     try {
       long start = System.nanoTime();

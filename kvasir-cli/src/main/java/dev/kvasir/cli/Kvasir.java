@@ -1,6 +1,7 @@
 package dev.kvasir.cli;
 
 import dev.kvasir.cli.arguments.MethodHelp;
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.cli.origin.Version;
 import dev.kvasir.cli.setup.Welcome;
 import dev.kvasir.cli.terminal.ErrorReporter;
@@ -29,7 +30,7 @@ import picocli.CommandLine.ScopeType;
     footerHeading = "%nExamples:%n",
     footer = {
       "  kvasir generate \"Once upon a time\"",
-      "  kvasir chat --model models/some-model.gguf",
+      "  kvasir chat --model hf:Qwen/Qwen3-0.6B-GGUF:Q8_0",
       "  kvasir serve --model models/some-model.gguf --kv auto",
       "  kvasir doctor",
       "",
@@ -72,6 +73,7 @@ final class Kvasir implements Runnable {
     Subcommand.neededFor(streams, arguments).forEach(commandLine::addSubcommand);
     return commandLine
         .addSubcommand(new CommandLine.HelpCommand())
+        .registerConverter(ModelLocation.class, typed -> new ModelLocation(typed, streams))
         .setResourceBundle(new MethodHelp())
         .setColorScheme(
             Help.defaultColorScheme(streams.outHasColours() ? Help.Ansi.ON : Help.Ansi.OFF))

@@ -8,6 +8,9 @@ import dev.kvasir.cli.lab.ShowClaims;
 import dev.kvasir.cli.lab.ShowCodebooks;
 import dev.kvasir.cli.lab.ShowPatterns;
 import dev.kvasir.cli.lab.Tune;
+import dev.kvasir.cli.models.ListModels;
+import dev.kvasir.cli.models.Pull;
+import dev.kvasir.cli.models.RemoveModel;
 import dev.kvasir.cli.run.Chat;
 import dev.kvasir.cli.run.Generate;
 import dev.kvasir.cli.run.Inspect;
@@ -44,6 +47,9 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("chat", Chat::new),
           new Subcommand("session", SessionCommand::of),
           new Subcommand("serve", Serve::new),
+          new Subcommand("pull", Pull::new),
+          new Subcommand("list", ListModels::new),
+          new Subcommand("rm", RemoveModel::new),
           new Subcommand("inspect", Inspect::new),
           new Subcommand("tokenize", Tokenize::new),
           new Subcommand("render", Render::new),

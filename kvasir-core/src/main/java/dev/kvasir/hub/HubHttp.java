@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.ProtocolException;
+import java.net.ProxySelector;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.net.http.HttpClient;
@@ -42,6 +43,7 @@ final class HubHttp implements AutoCloseable {
             .version(HttpClient.Version.HTTP_1_1)
             .followRedirects(HttpClient.Redirect.NEVER)
             .connectTimeout(settings.timeout())
+            .proxy(new EnvironmentProxy(System::getenv, ProxySelector.getDefault()))
             .build();
   }
 

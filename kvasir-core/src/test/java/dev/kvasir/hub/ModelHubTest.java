@@ -140,7 +140,7 @@ class ModelHubTest {
   void brokenConnectionsContinueWhereTheyBroke() throws IOException {
     repository();
     bed.hub.failAtStorage(
-        new Fault.Cut(1000), new Fault.Cut(70_000), new Fault.Status(503, Map.of()));
+        new Fault.Cut(1000), new Fault.Cut(7000), new Fault.Status(503, Map.of()));
     Path file = bed.fetch("hf:owner/model-GGUF");
     assertThat(Files.readAllBytes(file)).isEqualTo(HubTestBed.bytes(BIG, 1));
     assertThat(bed.hub.seenAtStorage()).isEqualTo(6);

@@ -21,37 +21,48 @@ import picocli.CommandLine.Option;
 public final class ModelArguments {
   @Option(
       names = {"-m", "--model"},
-      paramLabel = "FILE|DIR",
+      paramLabel = "MODEL",
       description =
           "A GGUF file, or a folder with config.json, tokenizer.json and safetensors"
-              + " files. For a GGUF model in several files, name any of them. Default: the small"
-              + " bundled model.")
-  private Path path;
+              + " files. For a GGUF model in several files, name any of them. Or the name of a"
+              + " model on Hugging Face, hf:OWNER/REPO[:Q4_K_M|:FILE][@REVISION], which is"
+              + " downloaded once. Default: the small bundled model.")
+  private ModelLocation location;
 
   public boolean isBundled() {
-    return path == null;
+    return location == null;
   }
 
   public boolean isFolder() {
-    return path != null && Files.isDirectory(path);
+    return location != null && Files.isDirectory(path());
   }
 
   /** Returns whether a folder has a configuration but no weights, which suffices for sizes. */
   public boolean isConfigOnly() {
     return isFolder()
-        && Files.exists(path.resolve("config.json"))
-        && !SafetensorsFolder.holdsWeights(path);
+        && Files.exists(path().resolve("config.json"))
+        && !SafetensorsFolder.holdsWeights(path());
   }
 
-  /** Returns the given file or folder. */
+  /**
+   * Returns the given file or folder, after downloading a model that was named; null if bundled.
+   */
   public Path path() {
-    return path;
+    return location == null ? null : location.path();
+  }
+
+  /** Returns a name for files about a model that is not bundled. */
+  public String shortName() {
+    return location.shortName();
   }
 
   public LoadedModel load(EngineOptions options, Streams streams) {
+    path(); // its download has a progress of its own
     try (Progress progress = new Progress(streams, "loading")) {
       EngineOptions withProgress = options.withProgress(progress::update);
-      return isBundled() ? LoadedModel.bundled(withProgress) : LoadedModel.load(path, withProgress);
+      return isBundled()
+          ? LoadedModel.bundled(withProgress)
+          : LoadedModel.load(path(), withProgress);
     }
   }
 
@@ -68,13 +79,13 @@ public final class ModelArguments {
   }
 
   public GgufFile openGguf() {
-    return isBundled() ? BundledFiles.open() : GgufFile.open(path);
+    return isBundled() ? BundledFiles.open() : GgufFile.open(path());
   }
 
   /** Returns the tokenizer without loading weights. */
   public Tokenizer tokenizer() {
     if (isFolder()) {
-      return Tokenizer.ofFolder(path);
+      return Tokenizer.ofFolder(path());
     }
     try (GgufFile file = openGguf()) {
       return Tokenizer.ofGguf(file.name(), file.metadata());
@@ -88,14 +99,14 @@ public final class ModelArguments {
    */
   public ModelOutline outline(LoadArguments load) {
     if (isConfigOnly()) {
-      return new ModelOutline(path.toString(), load.fitted(ModelConfig.of(path)), "", 0);
+      return new ModelOutline(path().toString(), load.fitted(ModelConfig.of(path())), "", 0);
     }
     if (isFolder()) {
-      ModelConfig config = load.fitted(ModelConfig.of(path));
-      try (SafetensorsFolder folder = SafetensorsFolder.open(path)) {
+      ModelConfig config = load.fitted(ModelConfig.of(path()));
+      try (SafetensorsFolder folder = SafetensorsFolder.open(path())) {
         TensorPlan plan = TensorPlan.of(config, folder);
         return new ModelOutline(
-            path.toString(), config, Fingerprint.of(config, folder), plan.loadedBytes());
+            path().toString(), config, Fingerprint.of(config, folder), plan.loadedBytes());
       }
     }
     try (GgufFile file = openGguf()) {
@@ -112,8 +123,8 @@ public final class ModelArguments {
    */
   public String fingerprint() {
     if (isFolder()) {
-      try (SafetensorsFolder folder = SafetensorsFolder.open(path)) {
-        return Fingerprint.of(ModelConfig.of(path), folder);
+      try (SafetensorsFolder folder = SafetensorsFolder.open(path())) {
+        return Fingerprint.of(ModelConfig.of(path()), folder);
       }
     }
     try (GgufFile file = openGguf()) {

@@ -132,8 +132,7 @@ final class ModelComparison {
   }
 
   private Path defaultPage() {
-    String name = model.path().toAbsolutePath().normalize().getFileName().toString();
-    return Path.of(name.replaceAll("\\.gguf$", "") + ".compare.html");
+    return Path.of(model.shortName() + ".compare.html");
   }
 
   private Optional<List<CacheSpec>> typedSpecs() {

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.AtomicFile;
@@ -55,11 +56,11 @@ public final class ShowClaims implements Callable<Integer> {
 
   @Option(
       names = "--model",
-      paramLabel = "FILE",
+      paramLabel = "MODEL",
       description =
           "With --run: measure another model than the bundled one. Give it a folder of its own"
               + " with --results.")
-  private Path model;
+  private ModelLocation model;
 
   public ShowClaims(Streams streams) {
     this.streams = streams;
@@ -82,7 +83,7 @@ public final class ShowClaims implements Callable<Integer> {
    * needed values are passed along.
    */
   private int run(List<Trial> trials, Path folder, Path document) {
-    Optional<Path> other = Optional.ofNullable(model);
+    Optional<Path> other = Optional.ofNullable(model).map(ModelLocation::path);
     Set<Experiment> experiments = new LinkedHashSet<>();
     trials.forEach(trial -> experiments.add(trial.experiment()));
     for (Experiment experiment : experiments) {

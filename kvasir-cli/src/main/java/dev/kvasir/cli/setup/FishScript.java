@@ -1,5 +1,6 @@
 package dev.kvasir.cli.setup;
 
+import dev.kvasir.cli.arguments.ModelLocation;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -103,7 +104,8 @@ final class FishScript {
       option.completionCandidates().forEach(words::add);
       return " -x -a " + quoted(String.join(" ", words));
     }
-    return option.type() == Path.class ? " -r -F" : " -x";
+    boolean mayBeFile = option.type() == Path.class || option.type() == ModelLocation.class;
+    return mayBeFile ? " -r -F" : " -x";
   }
 
   private static boolean hasFileArgument(CommandSpec command) {

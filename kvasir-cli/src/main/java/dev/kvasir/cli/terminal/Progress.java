@@ -21,6 +21,7 @@ public final class Progress implements AutoCloseable {
   private final long start;
   private long lastDraw;
   private long nextLine;
+  private double firstShare;
   private boolean shown;
 
   public Progress(Streams streams, String what) {
@@ -34,6 +35,15 @@ public final class Progress implements AutoCloseable {
     this.start = nanoTime.getAsLong();
     this.lastDraw = start - REDRAW_NANOS;
     this.nextLine = start + FIRST_LINE_NANOS;
+  }
+
+  /**
+   * States the share of the work that an earlier run has done, which took no time of this one.
+   *
+   * @param share 0 to 1
+   */
+  public void resumeAt(double share) {
+    firstShare = share;
   }
 
   /** Updates the progress of work with a known total. */
@@ -76,10 +86,11 @@ public final class Progress implements AutoCloseable {
   /** Returns the remaining time, or nothing until it can be estimated. */
   private String timeLeft(double share) {
     double seconds = (nanoTime.getAsLong() - start) / 1e9;
-    if (seconds < 5 || share < 0.01) {
+    double done = share - firstShare;
+    if (seconds < 5 || done < 0.01) {
       return "";
     }
-    return ", %s left".formatted(Units.duration(seconds / share - seconds));
+    return ", %s left".formatted(Units.duration(seconds * (1 - firstShare) / done - seconds));
   }
 
   private void draw(String line) {

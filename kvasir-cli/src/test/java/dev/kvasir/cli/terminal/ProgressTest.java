@@ -37,6 +37,16 @@ class ProgressTest {
   }
 
   @Test
+  void whatAnEarlierRunDidTakesNoTime() {
+    try (Progress progress = progress(false)) {
+      progress.resumeAt(0.5);
+      now = 10 * SECOND;
+      progress.update(75, 100);
+    }
+    assertThat(output().lines()).containsExactly("working: 75%, 10 s left");
+  }
+
+  @Test
   void quickWorkPrintsNothing() {
     try (Progress progress = progress(false)) {
       now = 9 * SECOND;
