@@ -25,6 +25,7 @@ final class ForwardPass {
   private final StepRows rows = new StepRows();
   private final StepAngles angles;
   private final AttentionPass attentionPass;
+  private final AttentionPass recurrentPass; // null if all layers have attention
   private final FeedForwardPass feedForward;
 
   private float[] x = {}; // (rows, hidden), the residual stream
@@ -62,7 +63,18 @@ final class ForwardPass {
             ? new LatentPass(config, kernels, workers, products, attention, rows, angles)
             : new MultiHeadPass(
                 config, kernels, workers, products, attention, rows, angles, outliers);
+    this.recurrentPass = config.recurrent().map(this::recurrentPass).orElse(null);
     this.feedForward = new FeedForwardPass(config, kernels, workers, grouped);
+  }
+
+  private AttentionPass recurrentPass(RecurrentConfig recurrent) {
+    return switch (recurrent.sizes()) {
+      case ShortConvConfig sizes ->
+          new ShortConvPass(recurrent, sizes, kernels, workers, products, rows);
+      case DeltaNetConfig sizes ->
+          new DeltaNetPass(
+              recurrent, sizes, config.normEpsilon(), kernels, workers, products, rows);
+    };
   }
 
   void run(Batch batch) {
@@ -73,7 +85,7 @@ final class ForwardPass {
     for (int index = 0; index < config.layers(); index++) {
       layer = weights.layers().get(index);
       workers.run(normalizeForAttention, count);
-      attentionPass.run(index, layer, normed, update);
+      (config.isRecurrent(index) ? recurrentPass : attentionPass).run(index, layer, normed, update);
       if (index == config.layers() - 1) {
         count = gatherRowsWithLogits(batch);
       }
@@ -113,6 +125,9 @@ final class ForwardPass {
     rows.ensureCapacity(count);
     angles.ensureCapacity(count);
     attentionPass.ensureCapacity(count);
+    if (recurrentPass != null) {
+      recurrentPass.ensureCapacity(count);
+    }
     feedForward.ensureCapacity(count);
     capacity = count;
   }

@@ -5,7 +5,9 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.model.ModelConfig.OutputWeights;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Reads the configuration of a decoder from a GGUF file's metadata. */
 final class GgufConfig {
@@ -25,13 +27,17 @@ final class GgufConfig {
     ModelConfig config =
         plain.architecture().isLatent()
             ? LatentConfigReader.of(file.name(), file.metadata(), plain)
-            : plain;
+            : RecurrentConfigReader.of(file.name(), file.metadata(), plain);
     return ExpertConfigReader.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
   private ModelConfig config() {
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
+    if (architecture.hasDeltaNets()) {
+      // Multi-token prediction layers come last and are not run.
+      layers -= metadata.integer(key("nextn_predict_layers")).orElse(0);
+    }
     int queryHeads = metadata.requireUniformInteger(key("attention.head_count"));
     int keyDim =
         metadata
@@ -44,9 +50,9 @@ final class GgufConfig {
         architecture,
         layers,
         hidden,
-        metadata.requireUniformInteger(key("feed_forward_length")),
+        feedForward(),
         queryHeads,
-        metadata.uniformInteger(key("attention.head_count_kv")).orElse(queryHeads),
+        kvHeads(queryHeads),
         keyDim,
         metadata.integer(key("attention.value_length")).orElse(keyDim),
         vocabulary(hidden),
@@ -58,6 +64,30 @@ final class GgufConfig {
         Optional.empty(),
         Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
+  }
+
+  /** Returns the width of dense feed-forward layers; some mixtures of experts do not state it. */
+  private int feedForward() {
+    String key = key("feed_forward_length");
+    OptionalInt experts = metadata.integer(key("expert_feed_forward_length"));
+    return architecture.hasDeltaNets() && experts.isPresent()
+        ? metadata.uniformInteger(key).orElse(experts.getAsInt())
+        : metadata.requireUniformInteger(key);
+  }
+
+  /** Returns the KV heads of layers with attention; recurrent layers state 0. */
+  private int kvHeads(int queryHeads) {
+    String key = key("attention.head_count_kv");
+    if (!architecture.isHybrid() || !(metadata.value(key).orElse(null) instanceof long[] each)) {
+      return metadata.uniformInteger(key).orElse(queryHeads);
+    }
+    long[] heads = Arrays.stream(each).filter(one -> one != 0).distinct().toArray();
+    if (heads.length != 1 || heads[0] < 1 || heads[0] > queryHeads) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s in layers with attention; expected the same number, 1 to %d, in all"
+              .formatted(file.name(), key, Arrays.toString(heads), queryHeads));
+    }
+    return (int) heads[0];
   }
 
   private int vocabulary(int hidden) {

@@ -33,6 +33,8 @@ public record LayerWeights(
       case LatentWeights _ ->
           throw new InvalidInputException(
               "this layer uses latent attention; expected multi-head attention");
+      default ->
+          throw new InvalidInputException("this layer is recurrent; expected multi-head attention");
     };
   }
 
@@ -47,6 +49,8 @@ public record LayerWeights(
       case MultiHeadWeights _ ->
           throw new InvalidInputException(
               "this layer uses multi-head attention; expected latent attention");
+      default ->
+          throw new InvalidInputException("this layer is recurrent; expected latent attention");
     };
   }
 

@@ -47,7 +47,10 @@ public final class TensorPlan {
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
     this.config = config;
-    this.file = names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file;
+    this.file =
+        RenamedTensors.of(
+            names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file,
+            names.renamed(config.architecture()));
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
@@ -88,18 +91,23 @@ public final class TensorPlan {
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
     family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
-    if (config.latent().isPresent()) {
+    if (config.isRecurrent(layer)) {
+      new RecurrentTensors(config, names).plan(this, layer);
+    } else if (config.latent().isPresent()) {
       planLatent(config, config.latent().get(), layer);
     } else if (hasTensor(layer, Part.QUERY_KEY_VALUE)) {
       int[] rows = {queries, keys, values};
       fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
     } else {
-      projection(layer, Part.QUERY, queries, hidden, biased);
+      long gates = family.traits().hasGatedQueries() ? queries : 0;
+      projection(layer, Part.QUERY, queries + gates, hidden, biased);
       projection(layer, Part.KEY, keys, hidden, biased);
       projection(layer, Part.VALUE, values, hidden, biased);
     }
-    planHeadNorms(config, layer);
-    if (config.latent().isEmpty()) {
+    if (!config.isRecurrent(layer)) {
+      planHeadNorms(config, layer);
+    }
+    if (config.latent().isEmpty() && !config.isRecurrent(layer)) {
       projection(layer, Part.OUTPUT, hidden, outputs, family.traits().hasSinks());
     }
     if (family.traits().hasSinks()) {
@@ -234,7 +242,7 @@ public final class TensorPlan {
     required.put(names.weight(layer, part), new long[] {length});
   }
 
-  private void projection(int layer, Part part, long rows, long columns, boolean biased) {
+  void projection(int layer, Part part, long rows, long columns, boolean biased) {
     required.put(names.weight(layer, part), new long[] {rows, columns});
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
   }

@@ -91,12 +91,19 @@ final class WeightsLoader {
     NormPlacement norms = config.architecture().norms();
     return new LayerWeights(
         norm(layer, norms.attention()),
-        config.latent().isPresent() ? latent(layer) : heads(layer),
+        mixer(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
         hasExperts(layer) ? experts(layer) : gated(layer),
         norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
+  }
+
+  private AttentionWeights mixer(int layer) {
+    if (config.isRecurrent(layer)) {
+      return new RecurrentTensors(config, names).load(plan, layer, this::projection);
+    }
+    return config.latent().isPresent() ? latent(layer) : heads(layer);
   }
 
   private float[] norm(int layer, Optional<Part> part) {
