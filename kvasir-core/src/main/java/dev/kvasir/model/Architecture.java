@@ -65,6 +65,15 @@ public enum Architecture {
   QWEN3_NEXT("qwen3next", gatedDeltaNet("qwen3_next")),
   QWEN35("qwen35", gatedDeltaNet("qwen3_5", "qwen3_5_text")),
   QWEN35_MOE("qwen35moe", gatedDeltaNet("qwen3_5_moe", "qwen3_5_moe_text")),
+  GRANITE_HYBRID(
+      "granitehybrid",
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED)
+          .withAliases("granitemoehybrid")
+          .fusedGates()
+          .withHuggingFaceNames(
+              Map.of(
+                  "mlp.gate_up_proj", "shared_mlp.input_linear",
+                  "mlp.down_proj", "shared_mlp.output_linear"))),
   LFM2(
       "lfm2",
       ArchitectureTraits.of(RopeLayout.HALVES)
@@ -163,7 +172,7 @@ public enum Architecture {
 
   /** Returns whether some layers have a recurrent state instead of attention. */
   boolean isHybrid() {
-    return this == LFM2 || hasDeltaNets();
+    return this == LFM2 || this == GRANITE_HYBRID || hasDeltaNets();
   }
 
   /** Returns whether the recurrent layers are gated delta nets. */

@@ -2,7 +2,7 @@ package dev.kvasir.model;
 
 /** Attention weights of a layer, or those of a recurrent layer. */
 public sealed interface AttentionWeights
-    permits MultiHeadWeights, LatentWeights, ShortConvWeights, DeltaNetWeights {
+    permits MultiHeadWeights, LatentWeights, ShortConvWeights, DeltaNetWeights, Mamba2Weights {
   /** Returns the projection from the outputs of all heads to the residual stream. */
   Projection output();
 

@@ -236,7 +236,7 @@ final class DeltaNetPass implements AttentionPass {
   }
 
   /** {@code log(1 + exp(x))}, without overflow. */
-  private static double softplus(double x) {
+  static double softplus(double x) {
     return x > 20 ? x : Math.log1p(Math.exp(x));
   }
 

@@ -132,6 +132,10 @@ final class ExpertConfigReader {
           ? plain
           : plain.withExperts(deepSeek(json));
     }
+    if (plain.architecture() == Architecture.GRANITE_HYBRID
+        && json.integer("num_local_experts").orElse(0) > 0) {
+      throw unsupportedMixture(json.name(), plain);
+    }
     if (!plain.architecture().hasExperts()) {
       return plain;
     }

@@ -74,6 +74,8 @@ final class ForwardPass {
       case DeltaNetConfig sizes ->
           new DeltaNetPass(
               recurrent, sizes, config.normEpsilon(), kernels, workers, products, rows);
+      case Mamba2Config sizes ->
+          new Mamba2Pass(recurrent, sizes, config.normEpsilon(), kernels, workers, products, rows);
     };
   }
 

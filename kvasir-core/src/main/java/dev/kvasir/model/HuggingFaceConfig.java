@@ -70,6 +70,9 @@ final class HuggingFaceConfig {
       return json.integer("intermediate_size")
           .orElseGet(() -> json.requireInteger("moe_intermediate_size"));
     }
+    if (architecture == Architecture.GRANITE_HYBRID) {
+      return json.requireInteger("shared_intermediate_size");
+    }
     if (architecture != Architecture.LFM2) {
       return json.requireInteger("intermediate_size");
     }
@@ -176,7 +179,7 @@ final class HuggingFaceConfig {
                 1,
                 (float) number(json, "attn_logit_softcapping", 0),
                 (float) number(json, "final_logit_softcapping", 0));
-        case GRANITE ->
+        case GRANITE, GRANITE_HYBRID ->
             new Scales(
                 (float) number(json, "embedding_multiplier", 1),
                 (float) (number(json, "attention_multiplier", 1) * Math.sqrt(headDim)),

@@ -44,6 +44,10 @@ final class HuggingFaceRopes {
     if (architecture == Architecture.SMOLLM3) {
       return withoutRopeLayers(global, layers);
     }
+    if (architecture == Architecture.GRANITE_HYBRID
+        && !json.string("position_embedding_type").orElse("nope").equals("rope")) {
+      return RopePattern.withoutRope(global, layer -> true);
+    }
     RopeSettings local =
         sliding.isPresent() ? settings(sliding.get(), localBase(global)) : local(global);
     return RopePattern.of(global, local, windows);

@@ -13,7 +13,7 @@ import java.util.List;
  */
 public record RecurrentConfig(List<Boolean> recurrent, Sizes sizes) {
   /** The sizes of a kind of recurrent layer, the same in all of them. */
-  public sealed interface Sizes permits ShortConvConfig, DeltaNetConfig {
+  public sealed interface Sizes permits ShortConvConfig, DeltaNetConfig, Mamba2Config {
     /** Returns the numbers of a layer's state. */
     long stateFloats();
 

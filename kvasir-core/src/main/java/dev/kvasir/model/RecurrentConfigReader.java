@@ -29,8 +29,24 @@ final class RecurrentConfigReader {
                     metadata.requireInteger(prefix + "shortconv.l_cache"), plain.hidden())));
       }
       case QWEN3_NEXT, QWEN35, QWEN35_MOE -> deltaNet(fileName, metadata, plain);
+      case GRANITE_HYBRID -> {
+        long[] kvHeads = kvHeads(fileName, metadata, prefix, plain.layers());
+        yield plain.withRecurrent(
+            new RecurrentConfig(
+                layers(plain, layer -> kvHeads[layer] == 0), mamba(metadata, prefix)));
+      }
       default -> plain;
     };
+  }
+
+  private static Mamba2Config mamba(GgufMetadata metadata, String prefix) {
+    int heads = metadata.requireInteger(prefix + "ssm.time_step_rank");
+    return new Mamba2Config(
+        metadata.requireInteger(prefix + "ssm.conv_kernel"),
+        heads,
+        metadata.requireInteger(prefix + "ssm.inner_size") / Math.max(1, heads),
+        metadata.requireInteger(prefix + "ssm.group_count"),
+        metadata.requireInteger(prefix + "ssm.state_size"));
   }
 
   private static ModelConfig deltaNet(String fileName, GgufMetadata metadata, ModelConfig plain) {
@@ -97,6 +113,20 @@ final class RecurrentConfigReader {
             new RecurrentConfig(
                 layers(plain, layer -> types.get(layer).equals("conv")),
                 new ShortConvConfig(json.integer("conv_L_cache").orElse(3), plain.hidden())));
+      }
+      case GRANITE_HYBRID -> {
+        List<String> types = layerTypes(json, plain.layers());
+        int heads = json.integer("mamba_n_heads").orElse(128);
+        int inner = json.integer("mamba_expand").orElse(2) * plain.hidden();
+        yield plain.withRecurrent(
+            new RecurrentConfig(
+                layers(plain, layer -> types.get(layer).equals("mamba")),
+                new Mamba2Config(
+                    json.integer("mamba_d_conv").orElse(4),
+                    heads,
+                    inner / Math.max(1, heads),
+                    json.integer("mamba_n_groups").orElse(1),
+                    json.integer("mamba_d_state").orElse(256))));
       }
       case QWEN3_NEXT, QWEN35, QWEN35_MOE -> {
         int interval = json.integer("full_attention_interval").orElse(INTERVAL);

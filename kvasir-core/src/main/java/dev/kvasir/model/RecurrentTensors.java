@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.format.Tensor;
+import dev.kvasir.model.TensorNames.MambaVector;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Optional;
 
@@ -30,6 +31,7 @@ final class RecurrentTensors {
         plan.projection(layer, Part.CONVOLUTION_OUT, hidden, hidden, false);
       }
       case DeltaNetConfig sizes -> planDeltaNet(plan, layer, sizes);
+      case Mamba2Config sizes -> planMamba(plan, layer, sizes);
     }
   }
 
@@ -53,6 +55,39 @@ final class RecurrentTensors {
     plan.addRequired(names.decayFactors(layer), sizes.valueHeads());
     plan.addRequired(names.weight(layer, Part.DELTA_NORM), sizes.valueDim());
     matrix(plan, layer, Part.DELTA_OUT, hidden, values);
+  }
+
+  private void planMamba(TensorPlan plan, int layer, Mamba2Config sizes) {
+    plan.projection(layer, Part.MAMBA_IN, sizes.projected(), config.hidden(), false);
+    planKernel(plan, layer, Part.MAMBA_CONVOLUTION, sizes.convolved(), sizes.taps());
+    plan.addOptional(names.bias(layer, Part.MAMBA_CONVOLUTION), sizes.convolved());
+    plan.addRequired(names.mamba(layer, MambaVector.STEP_BIAS), sizes.heads());
+    if (names == TensorNames.GGUF) {
+      plan.addRequiredFloats(names.mamba(layer, MambaVector.DECAY), sizes.heads(), 1);
+      plan.addRequiredFloats(names.mamba(layer, MambaVector.SKIP), sizes.heads(), 1);
+      plan.addRequiredFloats(
+          names.weight(layer, Part.MAMBA_NORM), sizes.groups(), sizes.inner() / sizes.groups());
+    } else {
+      plan.addRequired(names.mamba(layer, MambaVector.DECAY), sizes.heads());
+      plan.addRequired(names.mamba(layer, MambaVector.SKIP), sizes.heads());
+      plan.addRequired(names.weight(layer, Part.MAMBA_NORM), sizes.inner());
+    }
+    plan.projection(layer, Part.MAMBA_OUT, config.hidden(), sizes.inner(), false);
+  }
+
+  private Mamba2Weights mamba(
+      TensorPlan plan, int layer, Mamba2Config sizes, ProjectionLoader projections) {
+    return new Mamba2Weights(
+        projections.load(layer, Part.MAMBA_IN),
+        kernel(plan, layer, Part.MAMBA_CONVOLUTION, sizes.convolved(), sizes.taps()),
+        plan.find(names.bias(layer, Part.MAMBA_CONVOLUTION))
+            .map(Tensor::toFloats)
+            .orElse(Projection.NO_BIAS),
+        plan.require(names.mamba(layer, MambaVector.STEP_BIAS)).toFloats(),
+        factors(plan.require(names.mamba(layer, MambaVector.DECAY))),
+        plan.require(names.mamba(layer, MambaVector.SKIP)).toFloats(),
+        plan.require(names.weight(layer, Part.MAMBA_NORM)).toFloats(),
+        projections.load(layer, Part.MAMBA_OUT));
   }
 
   private boolean isFused(TensorPlan plan, int layer) {
@@ -87,6 +122,7 @@ final class RecurrentTensors {
               kernel(plan, layer, Part.CONVOLUTION, sizes.channels(), sizes.taps()),
               projections.load(layer, Part.CONVOLUTION_OUT));
       case DeltaNetConfig sizes -> deltaNet(plan, layer, sizes, projections);
+      case Mamba2Config sizes -> mamba(plan, layer, sizes, projections);
     };
   }
 
@@ -101,14 +137,14 @@ final class RecurrentTensors {
         together ? Optional.empty() : Optional.of(projections.load(layer, Part.DELTA_DECAYS)),
         kernel(plan, layer, Part.DELTA_CONVOLUTION, sizes.convolved(), sizes.taps()),
         plan.require(names.decayBias(layer)).toFloats(),
-        decayFactors(plan, layer),
+        factors(plan.require(names.decayFactors(layer))),
         plan.require(names.weight(layer, Part.DELTA_NORM)).toFloats(),
         projections.load(layer, Part.DELTA_OUT));
   }
 
   /** Returns negative factors; conversion to GGUF computes them from their logarithms. */
-  private float[] decayFactors(TensorPlan plan, int layer) {
-    float[] factors = plan.require(names.decayFactors(layer)).toFloats();
+  private float[] factors(Tensor tensor) {
+    float[] factors = tensor.toFloats();
     for (int i = 0; names != TensorNames.GGUF && i < factors.length; i++) {
       factors[i] = (float) -Math.exp(factors[i]);
     }

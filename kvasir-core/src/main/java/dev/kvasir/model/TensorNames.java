@@ -57,6 +57,10 @@ enum TensorNames {
     CONVOLUTION_IN("shortconv.in_proj", "conv.in_proj"),
     CONVOLUTION("shortconv.conv", "conv.conv"),
     CONVOLUTION_OUT("shortconv.out_proj", "conv.out_proj"),
+    MAMBA_IN("ssm_in", "mamba.in_proj"),
+    MAMBA_CONVOLUTION("ssm_conv1d", "mamba.conv1d"),
+    MAMBA_NORM("ssm_norm", "mamba.norm"),
+    MAMBA_OUT("ssm_out", "mamba.out_proj"),
     DELTA_FUSED("ssm_in", "linear_attn.in_proj_qkvz"),
     DELTA_MIXED("attn_qkv", "linear_attn.in_proj_qkv"),
     DELTA_GATE("attn_gate", "linear_attn.in_proj_z"),
@@ -125,6 +129,26 @@ enum TensorNames {
   /** Returns the name of the learned attention sinks. */
   String sinks(int layer) {
     return named(layer, this == GGUF ? "attn_sinks.weight" : "self_attn.sinks");
+  }
+
+  /** Returns the name of a vector of a Mamba layer with an entry for each head. */
+  String mamba(int layer, MambaVector vector) {
+    return named(layer, this == GGUF ? vector.gguf : vector.huggingFace);
+  }
+
+  /** Vectors of a Mamba layer; Hugging Face has the logarithms of decays. */
+  enum MambaVector {
+    STEP_BIAS("ssm_dt.bias", "mamba.dt_bias"),
+    DECAY("ssm_a", "mamba.A_log"),
+    SKIP("ssm_d", "mamba.D");
+
+    private final String gguf;
+    private final String huggingFace;
+
+    MambaVector(String gguf, String huggingFace) {
+      this.gguf = gguf;
+      this.huggingFace = huggingFace;
+    }
   }
 
   /** Returns the name of what is added to the decays of a delta net. */

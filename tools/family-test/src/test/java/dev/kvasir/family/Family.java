@@ -33,7 +33,8 @@ enum Family {
   LFM2("lfm2", HybridFamilies::lfm2),
   QWEN35("qwen35", DeltaNetFamilies::qwen35),
   QWEN35_MOE("qwen35moe", DeltaNetFamilies::qwen35moe),
-  QWEN3_NEXT("qwen3next", DeltaNetFamilies::qwen3next);
+  QWEN3_NEXT("qwen3next", DeltaNetFamilies::qwen3next),
+  GRANITE_HYBRID("granitehybrid", HybridFamilies::graniteHybrid);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;

@@ -9,7 +9,8 @@ import java.util.stream.IntStream;
 final class HybridFamilies {
   /** All of them, to test what has nothing to do with llama.cpp. */
   static final List<Family> ALL =
-      List.of(Family.LFM2, Family.QWEN35, Family.QWEN35_MOE, Family.QWEN3_NEXT);
+      List.of(
+          Family.LFM2, Family.QWEN35, Family.QWEN35_MOE, Family.QWEN3_NEXT, Family.GRANITE_HYBRID);
 
   private HybridFamilies() {}
 
@@ -24,7 +25,7 @@ final class HybridFamilies {
     model.putMetadata("shortconv.l_cache", taps);
     model.json("conv_L_cache", taps);
     model.json("conv_bias", false);
-    attentionEveryThird(model, "conv");
+    attentionEveryThird(model, "full_attention", "conv");
     for (int layer = 0; layer < sizes.layers(); layer++) {
       LayerTensors parts = new LayerTensors(model, layer);
       parts.norm("attn_norm", "operator_norm");
@@ -54,12 +55,94 @@ final class HybridFamilies {
     return model;
   }
 
+  /** Mamba-2 in all but every third layer, attention without positions, and Granite's factors. */
+  static FamilyModel graniteHybrid(String name) {
+    FamilySizes sizes = FamilySizes.SQUARE.withLayers(6);
+    FamilyModel model = new FamilyModel(name, "granitehybrid", "granitemoehybrid", sizes);
+    DenseFamilies.graniteScales(model);
+    model.putMetadata("rope.scaling.finetuned", false);
+    model.putMetadata("rope.dimension_count", sizes.headDim());
+    model.json("position_embedding_type", "nope");
+    model.json("shared_intermediate_size", sizes.feedForward());
+    model.json("num_local_experts", 0);
+    attentionEveryThird(model, "attention", "mamba");
+    Mamba mamba = new Mamba(4, 8, 16, 1, 8);
+    mamba.describe(model);
+    model.json("mamba_n_heads", mamba.heads);
+    model.json("mamba_d_head", mamba.headDim);
+    model.json("mamba_n_groups", mamba.groups);
+    model.json("mamba_d_state", mamba.stateDim);
+    model.json("mamba_d_conv", mamba.taps);
+    model.json("mamba_expand", mamba.inner() / sizes.hidden());
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      LayerTensors parts = new LayerTensors(model, layer);
+      parts.normsBefore();
+      if (layer % 3 == 2) {
+        parts.neighbouringAttention();
+      } else {
+        mamba.layer(model, layer, FamilyModel.huggingFace(layer) + "mamba.");
+      }
+      String gguf = FamilyModel.gguf(layer);
+      TensorValues gates =
+          model.randomMatrix(gguf + "ffn_gate", 1.3, 2 * sizes.feedForward(), sizes.hidden());
+      model.gguf(gguf + "ffn_gate.weight", gates.rows(0, sizes.feedForward()));
+      model.gguf(gguf + "ffn_up.weight", gates.rows(sizes.feedForward(), sizes.feedForward()));
+      model.folder(FamilyModel.huggingFace(layer) + "shared_mlp.input_linear.weight", gates);
+      parts.matrix(
+          "ffn_down", "shared_mlp.output_linear", 1.3, sizes.hidden(), sizes.feedForward());
+    }
+    model.tiedEnds(0.05, 3);
+    return model;
+  }
+
+  /** The sizes and tensors of Mamba-2 layers. */
+  private record Mamba(int taps, int heads, int headDim, int groups, int stateDim) {
+    int inner() {
+      return heads * headDim;
+    }
+
+    void describe(FamilyModel model) {
+      model.putMetadata("ssm.conv_kernel", taps);
+      model.putMetadata("ssm.inner_size", inner());
+      model.putMetadata("ssm.state_size", stateDim);
+      model.putMetadata("ssm.time_step_rank", heads);
+      model.putMetadata("ssm.group_count", groups);
+    }
+
+    /**
+     * @param folder prefix of the names in a folder
+     */
+    void layer(FamilyModel model, int layer, String folder) {
+      int hidden = model.sizes().hidden();
+      int convolved = inner() + 2 * groups * stateDim;
+      String gguf = FamilyModel.gguf(layer);
+      model.matrix(gguf + "ssm_in", folder + "in_proj", 1.3, inner() + convolved + heads, hidden);
+      TensorValues kernel = model.random(gguf + "ssm_conv1d", 0, 0.6, convolved, taps);
+      model.gguf(gguf + "ssm_conv1d.weight", kernel);
+      model.folder(folder + "conv1d.weight", kernel.reshaped(convolved, 1, taps));
+      model.bias(gguf + "ssm_conv1d", folder + "conv1d", 0.3, convolved);
+      TensorValues bias = model.random(gguf + "ssm_dt", -1, 0.5, heads);
+      model.gguf(gguf + "ssm_dt.bias", bias);
+      model.folder(folder + "dt_bias", bias);
+      TensorValues logarithms = model.random(gguf + "ssm_a", 0, 0.7, heads);
+      model.gguf(gguf + "ssm_a", logarithms.mapped(x -> (float) -Math.exp(x)).reshaped(heads, 1));
+      model.folder(folder + "A_log", logarithms);
+      TensorValues skip = model.random(gguf + "ssm_d", 1, 0.3, heads);
+      model.gguf(gguf + "ssm_d", skip.reshaped(heads, 1));
+      model.folder(folder + "D", skip);
+      TensorValues norm = model.random(gguf + "ssm_norm", 1, 0.3, inner());
+      model.gguf(gguf + "ssm_norm.weight", norm.reshaped(groups, inner() / groups));
+      model.folder(folder + "norm.weight", norm);
+      model.matrix(gguf + "ssm_out", folder + "out_proj", 1.5, hidden, inner());
+    }
+  }
+
   /** Says which layers attend: in GGUF by their KV heads, in a folder by their types. */
-  private static void attentionEveryThird(FamilyModel model, String recurrent) {
+  private static void attentionEveryThird(FamilyModel model, String attending, String recurrent) {
     FamilySizes sizes = model.sizes();
     JsonArray types = new JsonArray();
     IntStream.range(0, sizes.layers())
-        .forEach(layer -> types.add(layer % 3 == 2 ? "full_attention" : recurrent));
+        .forEach(layer -> types.add(layer % 3 == 2 ? attending : recurrent));
     model.json().add("layer_types", types);
     GgufValue[] heads =
         IntStream.range(0, sizes.layers())
