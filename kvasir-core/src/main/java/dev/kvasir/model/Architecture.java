@@ -74,6 +74,20 @@ public enum Architecture {
               Map.of(
                   "mlp.gate_up_proj", "shared_mlp.input_linear",
                   "mlp.down_proj", "shared_mlp.output_linear"))),
+  NEMOTRON_H(
+      "nemotron_h",
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .with(NormPlacement.ONE)
+          .ungated()
+          .withHuggingFaceNames(
+              Map.of(
+                  "model.embed_tokens", "backbone.embeddings",
+                  "model.norm", "backbone.norm_f",
+                  "model.layers.", "backbone.layers.",
+                  "input_layernorm", "norm",
+                  "self_attn.", "mixer.",
+                  "mamba.", "mixer.",
+                  "mlp.", "mixer."))),
   LFM2(
       "lfm2",
       ArchitectureTraits.of(RopeLayout.HALVES)
@@ -172,7 +186,10 @@ public enum Architecture {
 
   /** Returns whether some layers have a recurrent state instead of attention. */
   boolean isHybrid() {
-    return this == LFM2 || this == GRANITE_HYBRID || hasDeltaNets();
+    return switch (this) {
+      case LFM2, GRANITE_HYBRID, NEMOTRON_H -> true;
+      default -> hasDeltaNets();
+    };
   }
 
   /** Returns whether the recurrent layers are gated delta nets. */

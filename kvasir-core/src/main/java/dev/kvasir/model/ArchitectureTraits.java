@@ -21,6 +21,7 @@ final class ArchitectureTraits {
   private double localRopeBase;
   private boolean sinks;
   private boolean gatedQueries;
+  private boolean ungated;
   private Map<String, String> ggufNames = Map.of();
   private Map<String, String> huggingFaceNames = Map.of();
 
@@ -113,6 +114,12 @@ final class ArchitectureTraits {
     return this;
   }
 
+  /** Marks feed-forward layers as having no gates. */
+  ArchitectureTraits ungated() {
+    ungated = true;
+    return this;
+  }
+
   /** Sets the names in GGUF files that differ from those of most families. */
   ArchitectureTraits withGgufNames(Map<String, String> names) {
     ggufNames = names;
@@ -175,6 +182,10 @@ final class ArchitectureTraits {
 
   boolean hasSinks() {
     return sinks;
+  }
+
+  boolean isUngated() {
+    return ungated;
   }
 
   boolean hasGatedQueries() {

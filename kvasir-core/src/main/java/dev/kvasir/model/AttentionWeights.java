@@ -2,7 +2,12 @@ package dev.kvasir.model;
 
 /** Attention weights of a layer, or those of a recurrent layer. */
 public sealed interface AttentionWeights
-    permits MultiHeadWeights, LatentWeights, ShortConvWeights, DeltaNetWeights, Mamba2Weights {
+    permits MultiHeadWeights,
+        LatentWeights,
+        ShortConvWeights,
+        DeltaNetWeights,
+        Mamba2Weights,
+        NoAttention {
   /** Returns the projection from the outputs of all heads to the residual stream. */
   Projection output();
 

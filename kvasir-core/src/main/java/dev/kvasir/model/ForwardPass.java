@@ -86,19 +86,35 @@ final class ForwardPass {
     workers.run(embed, count);
     for (int index = 0; index < config.layers(); index++) {
       layer = weights.layers().get(index);
-      workers.run(normalizeForAttention, count);
-      (config.isRecurrent(index) ? recurrentPass : attentionPass).run(index, layer, normed, update);
+      boolean attends = runAttention(index, count);
       if (index == config.layers() - 1) {
         count = gatherRowsWithLogits(batch);
       }
       if (count > 0) {
-        workers.run(addAttention, count);
-        feedForward.run(layer.feedForward(), normed, count, update);
-        workers.run(addFeedForward, count);
+        workers.run(attends ? addAttention : normalizeForAttention, count);
+        runFeedForward(index, count);
       }
     }
     computeLogits(batch);
     rows.end(attention);
+  }
+
+  /** Runs the attention or the recurrent part of a layer; returns whether it has any. */
+  private boolean runAttention(int index, int count) {
+    boolean isRecurrent = config.isRecurrent(index);
+    if (!isRecurrent && !config.attends(index)) {
+      return false;
+    }
+    workers.run(normalizeForAttention, count);
+    (isRecurrent ? recurrentPass : attentionPass).run(index, layer, normed, update);
+    return true;
+  }
+
+  private void runFeedForward(int index, int count) {
+    if (config.hasFeedForward(index)) {
+      feedForward.run(layer.feedForward(), normed, count, update);
+      workers.run(addFeedForward, count);
+    }
   }
 
   /**

@@ -34,7 +34,7 @@ final class GgufConfig {
   private ModelConfig config() {
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
-    if (architecture.hasDeltaNets()) {
+    if (architecture.isHybrid()) {
       // Multi-token prediction layers come last and are not run.
       layers -= metadata.integer(key("nextn_predict_layers")).orElse(0);
     }
@@ -69,6 +69,9 @@ final class GgufConfig {
   /** Returns the width of dense feed-forward layers; some mixtures of experts do not state it. */
   private int feedForward() {
     String key = key("feed_forward_length");
+    if (architecture == Architecture.NEMOTRON_H) {
+      return nonZero(key, Integer.MAX_VALUE);
+    }
     OptionalInt experts = metadata.integer(key("expert_feed_forward_length"));
     return architecture.hasDeltaNets() && experts.isPresent()
         ? metadata.uniformInteger(key).orElse(experts.getAsInt())
@@ -78,16 +81,22 @@ final class GgufConfig {
   /** Returns the KV heads of layers with attention; recurrent layers state 0. */
   private int kvHeads(int queryHeads) {
     String key = key("attention.head_count_kv");
-    if (!architecture.isHybrid() || !(metadata.value(key).orElse(null) instanceof long[] each)) {
+    if (!architecture.isHybrid() || !(metadata.value(key).orElse(null) instanceof long[])) {
       return metadata.uniformInteger(key).orElse(queryHeads);
     }
-    long[] heads = Arrays.stream(each).filter(one -> one != 0).distinct().toArray();
-    if (heads.length != 1 || heads[0] < 1 || heads[0] > queryHeads) {
+    return nonZero(key, queryHeads);
+  }
+
+  /** Returns the number that all layers state which do not state 0. */
+  private int nonZero(String key, int most) {
+    long[] each = metadata.integers(key).orElse(new long[0]);
+    long[] stated = Arrays.stream(each).filter(one -> one != 0).distinct().toArray();
+    if (stated.length != 1 || stated[0] < 1 || stated[0] > most) {
       throw new InvalidInputException(
-          "%s: '%s' is %s in layers with attention; expected the same number, 1 to %d, in all"
-              .formatted(file.name(), key, Arrays.toString(heads), queryHeads));
+          "%s: '%s' is %s in layers that have it; expected the same number, 1 to %d, in all"
+              .formatted(file.name(), key, Arrays.toString(stated), most));
     }
-    return (int) heads[0];
+    return (int) stated[0];
   }
 
   private int vocabulary(int hidden) {

@@ -39,7 +39,11 @@ final class HuggingFaceConfig {
     checkActivation();
     int hidden = json.requireInteger("hidden_size");
     int queryHeads = json.requireInteger("num_attention_heads");
-    int headDim = json.integer("head_dim").orElse(queryHeads == 0 ? 0 : hidden / queryHeads);
+    int headDim =
+        json.integer("head_dim")
+            .orElse(
+                json.integer("attention_head_dim")
+                    .orElse(queryHeads == 0 ? 0 : hidden / queryHeads));
     int layers = json.requireInteger("num_hidden_layers");
     int contextLength = json.integer("max_position_embeddings").orElse(2048);
     WindowPattern windows = HuggingFaceWindows.read(json, architecture, layers);
@@ -55,7 +59,7 @@ final class HuggingFaceConfig {
         headDim,
         json.requireInteger("vocab_size"),
         contextLength,
-        json.number("rms_norm_eps").or(() -> json.number("norm_eps")).orElse(1e-6).floatValue(),
+        epsilon(),
         new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
@@ -85,6 +89,14 @@ final class HuggingFaceConfig {
     int wanted = (int) (json.number("block_ffn_dim_multiplier").orElse(1.0) * gated);
     int multiple = Math.max(1, json.integer("block_multiple_of").orElse(256));
     return Math.ceilDiv(wanted, multiple) * multiple;
+  }
+
+  private float epsilon() {
+    return json.number("rms_norm_eps")
+        .or(() -> json.number("norm_eps"))
+        .or(() -> json.number("layer_norm_epsilon"))
+        .orElse(1e-6)
+        .floatValue();
   }
 
   private void checkActivation() {

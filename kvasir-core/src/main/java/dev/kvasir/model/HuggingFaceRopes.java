@@ -44,6 +44,9 @@ final class HuggingFaceRopes {
     if (architecture == Architecture.SMOLLM3) {
       return withoutRopeLayers(global, layers);
     }
+    if (architecture == Architecture.NEMOTRON_H) {
+      return RopePattern.withoutRope(global, layer -> true);
+    }
     if (architecture == Architecture.GRANITE_HYBRID
         && !json.string("position_embedding_type").orElse("nope").equals("rope")) {
       return RopePattern.withoutRope(global, layer -> true);

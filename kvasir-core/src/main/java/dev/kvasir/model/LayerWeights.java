@@ -34,7 +34,8 @@ public record LayerWeights(
           throw new InvalidInputException(
               "this layer uses latent attention; expected multi-head attention");
       default ->
-          throw new InvalidInputException("this layer is recurrent; expected multi-head attention");
+          throw new InvalidInputException(
+              "this layer has no attention; expected multi-head attention");
     };
   }
 
@@ -50,7 +51,7 @@ public record LayerWeights(
           throw new InvalidInputException(
               "this layer uses multi-head attention; expected latent attention");
       default ->
-          throw new InvalidInputException("this layer is recurrent; expected latent attention");
+          throw new InvalidInputException("this layer has no attention; expected latent attention");
     };
   }
 
@@ -65,6 +66,9 @@ public record LayerWeights(
       case ExpertWeights _ ->
           throw new InvalidInputException(
               "this layer is a mixture of experts; expected a gated feed-forward layer");
+      default ->
+          throw new InvalidInputException(
+              "this layer has no gates; expected a gated feed-forward layer");
     };
   }
 

@@ -345,7 +345,7 @@ public record ModelConfig(
 
   public CacheShape cacheShape() {
     ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
-    int[] attending = IntStream.range(0, layers).filter(layer -> !isRecurrent(layer)).toArray();
+    int[] attending = IntStream.range(0, layers).filter(this::attends).toArray();
     return new CacheShape(attending.length, kvHeads, keyDim, valueDim, values)
         .withWindows(
             LayerWindows.of(attending.length, index -> windows.of(attending[index]), contextLength))
@@ -354,12 +354,22 @@ public record ModelConfig(
 
   /** Returns whether a layer has a recurrent state instead of keys and values. */
   public boolean isRecurrent(int layer) {
-    return recurrent.isPresent() && recurrent.get().isRecurrent(layer);
+    return recurrent.isPresent() && recurrent.get().kind(layer).isRecurrent();
+  }
+
+  /** Returns whether a layer has attention, and thus keys and values. */
+  public boolean attends(int layer) {
+    return recurrent.isEmpty() || recurrent.get().kind(layer).attends();
+  }
+
+  /** Returns whether a layer has a feed-forward part. */
+  public boolean hasFeedForward(int layer) {
+    return recurrent.isEmpty() || recurrent.get().kind(layer).hasFeedForward();
   }
 
   /** Returns the index of a layer with attention among those in the cache. */
   public int cacheLayer(int layer) {
-    return recurrent.isPresent() ? layer - recurrent.get().countBefore(layer) : layer;
+    return recurrent.isPresent() ? recurrent.get().attendingBefore(layer) : layer;
   }
 
   /** Returns the RoPE settings of all layers, or of the first kind if layers differ. */

@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
+import dev.kvasir.model.RecurrentConfig.Kind;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntPredicate;
@@ -35,8 +36,26 @@ final class RecurrentConfigReader {
             new RecurrentConfig(
                 layers(plain, layer -> kvHeads[layer] == 0), mamba(metadata, prefix)));
       }
+      case NEMOTRON_H -> {
+        long[] kvHeads = kvHeads(fileName, metadata, prefix, plain.layers());
+        long[] widths =
+            perLayer(fileName, metadata, prefix + "feed_forward_length", plain.layers());
+        List<Kind> kinds =
+            IntStream.range(0, plain.layers())
+                .mapToObj(layer -> single(kvHeads[layer] != 0, widths[layer] != 0))
+                .toList();
+        yield plain.withRecurrent(new RecurrentConfig(kinds, mamba(metadata, prefix)));
+      }
       default -> plain;
     };
+  }
+
+  /** Returns the kind of a layer that has only one part. */
+  private static Kind single(boolean attends, boolean feedsForward) {
+    if (feedsForward) {
+      return Kind.ONLY_FEED_FORWARD;
+    }
+    return attends ? Kind.ONLY_ATTENTION : Kind.ONLY_RECURRENT;
   }
 
   private static Mamba2Config mamba(GgufMetadata metadata, String prefix) {
@@ -82,7 +101,10 @@ final class RecurrentConfigReader {
 
   /** Returns the KV heads of each layer; recurrent layers have none. */
   private static long[] kvHeads(String fileName, GgufMetadata metadata, String prefix, int layers) {
-    String key = prefix + "attention.head_count_kv";
+    return perLayer(fileName, metadata, prefix + "attention.head_count_kv", layers);
+  }
+
+  private static long[] perLayer(String fileName, GgufMetadata metadata, String key, int layers) {
     if (!(metadata.value(key).orElse(null) instanceof long[] each)) {
       throw new InvalidInputException(
           "%s: '%s' must say which layers are recurrent; expected an array of %d integers"
@@ -95,8 +117,10 @@ final class RecurrentConfigReader {
     return each;
   }
 
-  private static List<Boolean> layers(ModelConfig plain, IntPredicate isRecurrent) {
-    return IntStream.range(0, plain.layers()).mapToObj(isRecurrent::test).toList();
+  private static List<Kind> layers(ModelConfig plain, IntPredicate isRecurrent) {
+    return IntStream.range(0, plain.layers())
+        .mapToObj(layer -> isRecurrent.test(layer) ? Kind.RECURRENT : Kind.ATTENTION)
+        .toList();
   }
 
   /** Reads it from a Hugging Face folder. */
@@ -127,6 +151,32 @@ final class RecurrentConfigReader {
                     inner / Math.max(1, heads),
                     json.integer("mamba_n_groups").orElse(1),
                     json.integer("mamba_d_state").orElse(256))));
+      }
+      case NEMOTRON_H -> {
+        String pattern =
+            json.string("hybrid_override_pattern")
+                .orElseThrow(() -> json.missing("hybrid_override_pattern", "a string"));
+        if (pattern.length() != plain.layers() || !pattern.matches("[M*-]*")) {
+          throw new InvalidInputException(
+              "%s: 'hybrid_override_pattern' is '%s'; expected %d of the characters M, * and -"
+                  .formatted(json.name(), pattern, plain.layers()));
+        }
+        String activation = json.string("mlp_hidden_act").orElse("relu2");
+        if (!activation.equals("relu2")) {
+          throw new InvalidInputException(
+              "%s: 'mlp_hidden_act' is '%s'; only relu2 is supported"
+                  .formatted(json.name(), activation));
+        }
+        List<Kind> kinds = pattern.chars().mapToObj(one -> single(one == '*', one == '-')).toList();
+        yield plain.withRecurrent(
+            new RecurrentConfig(
+                kinds,
+                new Mamba2Config(
+                    json.integer("conv_kernel").orElse(4),
+                    json.requireInteger("mamba_num_heads"),
+                    json.requireInteger("mamba_head_dim"),
+                    json.integer("n_groups").orElse(8),
+                    json.integer("ssm_state_size").orElse(128))));
       }
       case QWEN3_NEXT, QWEN35, QWEN35_MOE -> {
         int interval = json.integer("full_attention_interval").orElse(INTERVAL);

@@ -84,16 +84,30 @@ public final class TensorPlan {
 
   private void planLayer(ModelConfig config, int layer) {
     int hidden = config.hidden();
+    Architecture family = config.architecture();
+    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
+    if (config.isRecurrent(layer)) {
+      new RecurrentTensors(config, names).plan(this, layer);
+    } else if (config.attends(layer)) {
+      planAttention(config, layer);
+    }
+    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
+    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
+    if (config.hasFeedForward(layer)) {
+      planFeedForward(config, layer);
+    }
+    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
+  }
+
+  private void planAttention(ModelConfig config, int layer) {
+    int hidden = config.hidden();
     int queries = config.queryHeads() * config.keyDim();
     int keys = config.kvHeads() * config.keyDim();
     int values = config.kvHeads() * config.valueDim();
     int outputs = config.queryHeads() * config.valueDim();
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
-    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
-    if (config.isRecurrent(layer)) {
-      new RecurrentTensors(config, names).plan(this, layer);
-    } else if (config.latent().isPresent()) {
+    if (config.latent().isPresent()) {
       planLatent(config, config.latent().get(), layer);
     } else if (hasTensor(layer, Part.QUERY_KEY_VALUE)) {
       int[] rows = {queries, keys, values};
@@ -104,19 +118,13 @@ public final class TensorPlan {
       projection(layer, Part.KEY, keys, hidden, biased);
       projection(layer, Part.VALUE, values, hidden, biased);
     }
-    if (!config.isRecurrent(layer)) {
-      planHeadNorms(config, layer);
-    }
-    if (config.latent().isEmpty() && !config.isRecurrent(layer)) {
+    planHeadNorms(config, layer);
+    if (config.latent().isEmpty()) {
       projection(layer, Part.OUTPUT, hidden, outputs, family.traits().hasSinks());
     }
     if (family.traits().hasSinks()) {
       required.put(names.sinks(layer), new long[] {config.queryHeads()});
     }
-    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
-    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
-    planFeedForward(config, layer);
-    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
   }
 
   private void planHeadNorms(ModelConfig config, int layer) {
@@ -140,6 +148,11 @@ public final class TensorPlan {
     }
     int hidden = config.hidden();
     int gates = config.feedForward();
+    if (config.architecture().traits().isUngated()) {
+      projection(layer, Part.UP, gates, hidden, false);
+      projection(layer, Part.DOWN, hidden, gates, false);
+      return;
+    }
     if (config.architecture().traits().mayFuseGates() && !hasTensor(layer, Part.GATE)) {
       int[] rows = {gates, gates};
       fused(layer, Part.GATE_UP, hidden, false, rows, Part.GATE, Part.UP);

@@ -34,7 +34,8 @@ enum Family {
   QWEN35("qwen35", DeltaNetFamilies::qwen35),
   QWEN35_MOE("qwen35moe", DeltaNetFamilies::qwen35moe),
   QWEN3_NEXT("qwen3next", DeltaNetFamilies::qwen3next),
-  GRANITE_HYBRID("granitehybrid", HybridFamilies::graniteHybrid);
+  GRANITE_HYBRID("granitehybrid", HybridFamilies::graniteHybrid),
+  NEMOTRON_H("nemotron_h", HybridFamilies::nemotronH);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;

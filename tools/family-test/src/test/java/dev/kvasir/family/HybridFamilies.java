@@ -10,7 +10,12 @@ final class HybridFamilies {
   /** All of them, to test what has nothing to do with llama.cpp. */
   static final List<Family> ALL =
       List.of(
-          Family.LFM2, Family.QWEN35, Family.QWEN35_MOE, Family.QWEN3_NEXT, Family.GRANITE_HYBRID);
+          Family.LFM2,
+          Family.QWEN35,
+          Family.QWEN35_MOE,
+          Family.QWEN3_NEXT,
+          Family.GRANITE_HYBRID,
+          Family.NEMOTRON_H);
 
   private HybridFamilies() {}
 
@@ -93,6 +98,64 @@ final class HybridFamilies {
     }
     model.tiedEnds(0.05, 3);
     return model;
+  }
+
+  /** Layers of one part each: Mamba-2, attention without positions, or squares without gates. */
+  static FamilyModel nemotronH(String name) {
+    String pattern = "M-*M-*";
+    FamilySizes sizes = FamilySizes.WIDE.withLayers(pattern.length());
+    FamilyModel model = new FamilyModel(name, "nemotron_h", "nemotron_h", sizes);
+    model.headDim(sizes.headDim());
+    model.putMetadata("attention.layer_norm_epsilon", 1e-3f);
+    model.json("layer_norm_epsilon", 1e-3f);
+    model.json("hybrid_override_pattern", pattern);
+    model.json("mlp_hidden_act", "relu2");
+    model.putMetadata("attention.head_count_kv", perLayer(pattern, '*', sizes.kvHeads()));
+    model.putMetadata("feed_forward_length", perLayer(pattern, '-', sizes.feedForward()));
+    Mamba mamba = new Mamba(4, 6, 16, 2, 8);
+    mamba.describe(model);
+    model.json("mamba_num_heads", mamba.heads);
+    model.json("mamba_head_dim", mamba.headDim);
+    model.json("n_groups", mamba.groups);
+    model.json("ssm_state_size", mamba.stateDim);
+    model.json("conv_kernel", mamba.taps);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      String gguf = FamilyModel.gguf(layer);
+      String folder = "backbone.layers." + layer + ".";
+      String mixer = folder + "mixer.";
+      model.norm(gguf + "attn_norm", folder + "norm", sizes.hidden());
+      switch (pattern.charAt(layer)) {
+        case 'M' -> mamba.layer(model, layer, mixer);
+        case '*' -> {
+          model.matrix(gguf + "attn_q", mixer + "q_proj", 1.4, sizes.queries(), sizes.hidden());
+          model.matrix(gguf + "attn_k", mixer + "k_proj", 1.4, sizes.keys(), sizes.hidden());
+          model.matrix(gguf + "attn_v", mixer + "v_proj", 1.3, sizes.keys(), sizes.hidden());
+          model.matrix(gguf + "attn_output", mixer + "o_proj", 2, sizes.hidden(), sizes.queries());
+        }
+        default -> {
+          int width = sizes.feedForward();
+          model.matrix(gguf + "ffn_up", mixer + "up_proj", 1, width, sizes.hidden());
+          model.matrix(gguf + "ffn_down", mixer + "down_proj", 1, sizes.hidden(), width);
+        }
+      }
+    }
+    TensorValues embedding =
+        model.random("token_embd", 0, 1, FamilyModel.VOCABULARY, sizes.hidden());
+    model.gguf("token_embd.weight", embedding);
+    model.folder("backbone.embeddings.weight", embedding);
+    model.norm("output_norm", "backbone.norm_f", sizes.hidden());
+    model.json("tie_word_embeddings", false);
+    model.matrix("output", "lm_head", 2, FamilyModel.VOCABULARY, sizes.hidden());
+    return model;
+  }
+
+  /** Returns a value in layers of a kind, and 0 in others. */
+  private static GgufValue perLayer(String pattern, char kind, int value) {
+    return FamilyModel.array(
+        pattern
+            .chars()
+            .mapToObj(one -> GgufValue.int32(one == kind ? value : 0))
+            .toArray(GgufValue[]::new));
   }
 
   /** The sizes and tensors of Mamba-2 layers. */
