@@ -80,6 +80,7 @@ public final class CacheConverter {
           to.quantizeWindow();
         }
       }
+      to.copyStates(from);
       for (int layer = 0; layer < shape.layers(); layer++) {
         to.evict(layer, from.firstRetained(layer));
       }

@@ -100,12 +100,16 @@ public record CacheSpec(
   }
 
   public KvCache newCache(CacheShape shape, CacheContext context) {
-    return new PagedCache(shape, cacheConfig(shape, context), context.memory());
+    PagedCache cache = new PagedCache(shape, cacheConfig(shape, context), context.memory());
+    return shape.state().isEmpty() ? cache : new HybridCache(cache, shape, context.memory());
   }
 
   /** Restores a stored cache. */
   public KvCache restore(CacheShape shape, CacheContext context, CacheSnapshot snapshot) {
-    return PagedCache.restore(shape, cacheConfig(shape, context), context.memory(), snapshot);
+    CacheConfig cacheConfig = cacheConfig(shape, context);
+    return shape.state().isEmpty()
+        ? PagedCache.restore(shape, cacheConfig, context.memory(), snapshot)
+        : HybridCache.restore(shape, cacheConfig, context.memory(), snapshot);
   }
 
   private CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
@@ -146,9 +150,12 @@ public record CacheSpec(
     return bytesFor(shape, CacheContext.unknown().withContextLimit(tokens), tokens);
   }
 
-  /** Returns the bytes for {@code tokens} positions. */
+  /**
+   * Returns the bytes for {@code tokens} positions; those of recurrent states are an upper bound.
+   */
   public CacheBytes bytesFor(CacheShape shape, CacheContext context, int tokens) {
-    return ByteEstimate.of(shape, configFor(shape).estimationConfig(shape, context), tokens);
+    return ByteEstimate.of(shape, configFor(shape).estimationConfig(shape, context), tokens)
+        .withStates(RecurrentStates.maxBytes(shape, tokens));
   }
 
   /**
@@ -159,10 +166,11 @@ public record CacheSpec(
    */
   public long maxBytes(CacheShape shape, CacheContext context, int tokens, int stepTokens) {
     return ByteEstimate.max(
-        shape,
-        configFor(shape).estimationConfig(shape, context),
-        tokens,
-        longestStep(tokens, stepTokens));
+            shape,
+            configFor(shape).estimationConfig(shape, context),
+            tokens,
+            longestStep(tokens, stepTokens))
+        + RecurrentStates.maxBytes(shape, tokens);
   }
 
   /** Returns the maximum tokens that are in full precision together, beside the window. */

@@ -2,6 +2,7 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SequenceObserver;
+import java.util.Optional;
 
 /**
  * The KV cache of one sequence: the keys and values of every layer and position, except those
@@ -127,9 +128,35 @@ public interface KvCache extends CacheContents, AutoCloseable {
    * Returns the largest number of positions, up to {@code length}, that {@link #truncate} can
    * retain. It is {@code length} where every layer holds what the next token reads. Layers with a
    * sliding window allow a cut of at least one block's tokens. Beyond that nothing can be retained,
-   * and the text must be prefilled again.
+   * and the text must be prefilled again. With recurrent states it is the last {@link #checkpoint}
+   * that is not behind {@code length}.
    */
   int retainable(int length);
+
+  /** What a checkpoint of recurrent states is for, which decides how long it is retained. */
+  enum Checkpoint {
+    /** The end of a step; the next one replaces it. */
+    STEP,
+    /** The begin or end of a prompt, to which a conversation may return. */
+    TURN
+  }
+
+  /**
+   * Retains the recurrent states at the current length, so that {@link #truncate} can return to it.
+   * It allocates nothing. A cache without recurrent states can be cut anywhere and ignores it.
+   */
+  default void checkpoint(Checkpoint kind) {}
+
+  /** Returns the recurrent states, if the model has any. */
+  default Optional<RecurrentStates> states() {
+    return Optional.empty();
+  }
+
+  /**
+   * Takes over the recurrent states of another cache with the same tokens, whose keys and values
+   * were appended here.
+   */
+  default void copyStates(KvCache from) {}
 
   int firstRetained(int layer);
 

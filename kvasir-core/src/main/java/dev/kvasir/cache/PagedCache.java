@@ -347,7 +347,7 @@ public final class PagedCache implements KvCache {
   }
 
   @Override
-  public KvCache fork() {
+  public PagedCache fork() {
     checkOpen();
     // Memory that was reserved and never filled is not worth sharing.
     BlockTable shared = shared(boundaries.blocks(length));

@@ -24,6 +24,6 @@ public record CacheUsage(int tokens, CacheBytes bytes, List<CacheRun> runs) {
    * @param shape the shape of the cache
    */
   public double bits(CacheShape shape) {
-    return tokens == 0 ? 0 : 8.0 * bytes.total() / shape.valuesInWindows(tokens);
+    return tokens == 0 ? 0 : 8.0 * bytes.keysAndValues() / shape.valuesInWindows(tokens);
   }
 }

@@ -11,6 +11,7 @@ import dev.kvasir.error.InvalidInputException;
  * @param values where values come from
  * @param separateKeyDim further channels of a key that are quantized separately
  * @param windows the attention window of each layer
+ * @param state recurrent state, which a sequence has in addition to its positions
  */
 public record CacheShape(
     int layers,
@@ -19,7 +20,8 @@ public record CacheShape(
     int valueDim,
     ValueOrigin values,
     int separateKeyDim,
-    LayerWindows windows) {
+    LayerWindows windows,
+    StateShape state) {
   /** Maximum KV heads of all layers: each has a key and a value for every token of a block. */
   public static final int MAX_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -52,7 +54,7 @@ public record CacheShape(
 
   /** A shape with full attention in every layer and no separate key channels. */
   public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
-    this(layers, kvHeads, keyDim, valueDim, values, 0, LayerWindows.NONE);
+    this(layers, kvHeads, keyDim, valueDim, values, 0, LayerWindows.NONE, StateShape.NONE);
   }
 
   /** A shape with stored values. */
@@ -67,7 +69,13 @@ public record CacheShape(
 
   /** Returns a copy with the given attention windows. */
   public CacheShape withWindows(LayerWindows read) {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read);
+    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read, state);
+  }
+
+  /** Returns a copy with the given recurrent state. */
+  public CacheShape withState(StateShape given) {
+    return new CacheShape(
+        layers, kvHeads, keyDim, valueDim, values, separateKeyDim, windows, given);
   }
 
   /** Returns a copy with full attention in every layer. */
@@ -75,10 +83,20 @@ public record CacheShape(
     return withWindows(LayerWindows.NONE);
   }
 
-  /** Returns a copy with the given number of layers, all with full attention. */
+  /**
+   * Returns a copy with the given number of layers, all with full attention and without a recurrent
+   * state.
+   */
   public CacheShape withLayers(int count) {
     return new CacheShape(
-        count, kvHeads, keyDim, valueDim, values, separateKeyDim, LayerWindows.NONE);
+        count,
+        kvHeads,
+        keyDim,
+        valueDim,
+        values,
+        separateKeyDim,
+        LayerWindows.NONE,
+        StateShape.NONE);
   }
 
   /**
@@ -152,6 +170,7 @@ public record CacheShape(
    * Returns the shape of the latents alone. The key channels that are not values become separate.
    */
   public CacheShape latentShape() {
-    return new CacheShape(layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows);
+    return new CacheShape(
+        layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows, state);
   }
 }

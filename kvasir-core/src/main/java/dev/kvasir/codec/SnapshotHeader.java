@@ -16,6 +16,7 @@ import java.util.zip.CRC32C;
  * <pre>
  * 4 bytes  "KVPG" for a page, "KVST" for the state of a sequence codec,
  *          "KVBL" for a block of a cache, "KVRT" for its residual window,
+ *          "KVRS" for a residual window with recurrent states,
  *          "KVSB" for a block with its tokens, "KVSQ" for a sequence that names its blocks
  * u8       version
  * u8       kind, a constant of the class that writes it
@@ -29,6 +30,7 @@ public enum SnapshotHeader {
   STATE("KVST", 1, "a stored state"),
   BLOCK("KVBL", 1, "a stored block"),
   RESIDUAL("KVRT", 1, "the rest of a stored cache"),
+  STATES("KVRS", 1, "the rest of a stored cache with states"),
   STORED_BLOCK("KVSB", 1, "a stored block with its tokens"),
   STORED_SEQUENCE("KVSQ", 1, "a stored sequence");
 

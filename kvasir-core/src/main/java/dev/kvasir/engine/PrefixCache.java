@@ -482,7 +482,8 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
       int common = mismatch < 0 ? tokens.length : mismatch;
       // The last token is always prefilled, for its logits.
       int served = Math.min(common, text.length - 1);
-      return served < key.length() ? 0 : cache.retainable(served);
+      int retained = served < key.length() ? 0 : cache.retainable(served);
+      return retained < key.length() ? 0 : retained;
     }
 
     boolean matches(int[] text, int length) {

@@ -4,6 +4,7 @@ import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.KvCache.Checkpoint;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.TextStream;
 import java.util.Arrays;
@@ -155,6 +156,7 @@ public final class Request {
       cache.truncate(length - 1);
     }
     promptBegin = cache.length();
+    cache.checkpoint(Checkpoint.TURN);
     promptEnd = length;
     stepBegin = promptBegin;
     stepEnd = promptBegin;
@@ -410,7 +412,20 @@ public final class Request {
   void quantize() {
     if (cache.length() == stepEnd) {
       quantizeWindow();
+      checkpoint();
       recordPrefix();
+    }
+  }
+
+  /**
+   * Retains recurrent states where the text may be continued in another way: after its prompt, and
+   * at the end of a step, from which an entry of the prefix cache or an interrupted prefill starts.
+   */
+  private void checkpoint() {
+    if (stepEnd == promptEnd) {
+      cache.checkpoint(Checkpoint.TURN);
+    } else if (stepEnd < promptEnd || stepEnd == wholeSteps(stepEnd)) {
+      cache.checkpoint(Checkpoint.STEP);
     }
   }
 

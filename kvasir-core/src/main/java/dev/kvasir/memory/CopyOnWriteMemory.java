@@ -26,6 +26,11 @@ public final class CopyOnWriteMemory {
     return bytes;
   }
 
+  /** Returns whether there is more than one reference. */
+  public boolean isShared() {
+    return refCount.get() > 1;
+  }
+
   public CopyOnWriteMemory retain() {
     refCount.incrementAndGet();
     return this;

@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.error.InvalidInputException;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -60,7 +61,59 @@ public enum Architecture {
 
   DEEPSEEK2(
       "deepseek2",
-      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3"));
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3")),
+  QWEN3_NEXT("qwen3next", gatedDeltaNet("qwen3_next")),
+  QWEN35("qwen35", gatedDeltaNet("qwen3_5", "qwen3_5_text")),
+  QWEN35_MOE("qwen35moe", gatedDeltaNet("qwen3_5_moe", "qwen3_5_moe_text")),
+  GRANITE_HYBRID(
+      "granitehybrid",
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED)
+          .withAliases("granitemoehybrid")
+          .fusedGates()
+          .withHuggingFaceNames(
+              Map.of(
+                  "mlp.gate_up_proj", "shared_mlp.input_linear",
+                  "mlp.down_proj", "shared_mlp.output_linear"))),
+  NEMOTRON_H(
+      "nemotron_h",
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .with(NormPlacement.ONE)
+          .ungated()
+          .withHuggingFaceNames(
+              Map.of(
+                  "model.embed_tokens", "backbone.embeddings",
+                  "model.norm", "backbone.norm_f",
+                  "model.layers.", "backbone.layers.",
+                  "input_layernorm", "norm",
+                  "self_attn.", "mixer.",
+                  "mamba.", "mixer.",
+                  "mlp.", "mixer."))),
+  LFM2(
+      "lfm2",
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .with(HeadNorms.PER_HEAD)
+          .withGgufNames(Map.of("output_norm", "token_embd_norm"))
+          .withHuggingFaceNames(
+              Map.of(
+                  "input_layernorm", "operator_norm",
+                  "post_attention_layernorm", "ffn_norm",
+                  "self_attn.q_norm", "self_attn.q_layernorm",
+                  "self_attn.k_norm", "self_attn.k_layernorm",
+                  "self_attn.o_proj", "self_attn.out_proj",
+                  "mlp.gate_proj", "feed_forward.w1",
+                  "mlp.up_proj", "feed_forward.w3",
+                  "mlp.down_proj", "feed_forward.w2",
+                  "model.norm", "model.embedding_norm")));
+
+  /** Returns the traits of Qwen's hybrids. */
+  private static ArchitectureTraits gatedDeltaNet(String... aliases) {
+    return ArchitectureTraits.of(RopeLayout.HALVES)
+        .withAliases(aliases)
+        .with(HeadNorms.PER_HEAD)
+        .with(NormPlacement.PRE_WITH_POST_NAMES)
+        .normsMinusOne()
+        .gatedQueries();
+  }
 
   /** Whether query, key and value projections add a bias. */
   enum Bias {
@@ -131,6 +184,19 @@ public enum Architecture {
     return this == DEEPSEEK2;
   }
 
+  /** Returns whether some layers have a recurrent state instead of attention. */
+  boolean isHybrid() {
+    return switch (this) {
+      case LFM2, GRANITE_HYBRID, NEMOTRON_H -> true;
+      default -> hasDeltaNets();
+    };
+  }
+
+  /** Returns whether the recurrent layers are gated delta nets. */
+  boolean hasDeltaNets() {
+    return this == QWEN3_NEXT || this == QWEN35 || this == QWEN35_MOE;
+  }
+
   Bias attentionBias() {
     return traits.attentionBias();
   }
@@ -155,6 +221,9 @@ public enum Architecture {
    * Returns whether all models of the family are mixtures of experts. Some Llama models are, too.
    */
   boolean hasExperts() {
-    return this == QWEN2_MOE || this == QWEN3_MOE || this == MIXTRAL || this == GPT_OSS;
+    return switch (this) {
+      case QWEN2_MOE, QWEN3_MOE, MIXTRAL, GPT_OSS, QWEN3_NEXT, QWEN35_MOE -> true;
+      default -> false;
+    };
   }
 }

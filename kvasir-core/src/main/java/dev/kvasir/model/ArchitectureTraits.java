@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.model.Architecture.Bias;
 import dev.kvasir.model.Architecture.HeadNorms;
 import java.util.List;
+import java.util.Map;
 
 /** Traits of a family that its files do not state. */
 final class ArchitectureTraits {
@@ -19,6 +20,10 @@ final class ArchitectureTraits {
   private boolean unscaledLocalRope;
   private double localRopeBase;
   private boolean sinks;
+  private boolean gatedQueries;
+  private boolean ungated;
+  private Map<String, String> ggufNames = Map.of();
+  private Map<String, String> huggingFaceNames = Map.of();
 
   private ArchitectureTraits(RopeLayout ggufRopeLayout) {
     this.ggufRopeLayout = ggufRopeLayout;
@@ -103,6 +108,30 @@ final class ArchitectureTraits {
     return this;
   }
 
+  /** Marks query projections as having a gate of the head's output behind every query head. */
+  ArchitectureTraits gatedQueries() {
+    gatedQueries = true;
+    return this;
+  }
+
+  /** Marks feed-forward layers as having no gates. */
+  ArchitectureTraits ungated() {
+    ungated = true;
+    return this;
+  }
+
+  /** Sets the names in GGUF files that differ from those of most families. */
+  ArchitectureTraits withGgufNames(Map<String, String> names) {
+    ggufNames = names;
+    return this;
+  }
+
+  /** Sets the names in Hugging Face folders that differ from those of most families. */
+  ArchitectureTraits withHuggingFaceNames(Map<String, String> names) {
+    huggingFaceNames = names;
+    return this;
+  }
+
   RopeLayout ggufRopeLayout() {
     return ggufRopeLayout;
   }
@@ -153,5 +182,21 @@ final class ArchitectureTraits {
 
   boolean hasSinks() {
     return sinks;
+  }
+
+  boolean isUngated() {
+    return ungated;
+  }
+
+  boolean hasGatedQueries() {
+    return gatedQueries;
+  }
+
+  Map<String, String> ggufNames() {
+    return ggufNames;
+  }
+
+  Map<String, String> huggingFaceNames() {
+    return huggingFaceNames;
   }
 }

@@ -1,7 +1,8 @@
 package dev.kvasir.model;
 
-/** Attention of a layer over the rows of a step. */
-sealed interface AttentionPass permits MultiHeadPass, LatentPass {
+/** Attention of a layer over the rows of a step, or what a recurrent layer has in its place. */
+sealed interface AttentionPass
+    permits MultiHeadPass, LatentPass, ShortConvPass, DeltaNetPass, Mamba2Pass {
   /** Ensures capacity for that many rows; contents are lost. */
   void ensureCapacity(int rows);
 

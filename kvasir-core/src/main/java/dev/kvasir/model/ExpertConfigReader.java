@@ -38,6 +38,11 @@ final class ExpertConfigReader {
             int shared = metadata.integer(key).orElse(plain.feedForward());
             yield withSharedGate(count, used, width, shared, Routing.softmax(false));
           }
+          case QWEN3_NEXT, QWEN35_MOE -> {
+            String key = prefix + "expert_shared_feed_forward_length";
+            int shared = metadata.integer(key).orElse(plain.feedForward());
+            yield withSharedGate(count, used, width, shared, Routing.softmax(true));
+          }
           case GPT_OSS -> gptOss(count, used, width);
           case DEEPSEEK2 -> deepSeek(metadata, plain);
           default -> throw unsupportedMixture(fileName, plain);
@@ -127,6 +132,10 @@ final class ExpertConfigReader {
           ? plain
           : plain.withExperts(deepSeek(json));
     }
+    if (plain.architecture() == Architecture.GRANITE_HYBRID
+        && json.integer("num_local_experts").orElse(0) > 0) {
+      throw unsupportedMixture(json.name(), plain);
+    }
     if (!plain.architecture().hasExperts()) {
       return plain;
     }
@@ -152,6 +161,13 @@ final class ExpertConfigReader {
                   json.requireInteger("moe_intermediate_size"),
                   json.requireInteger("shared_expert_intermediate_size"),
                   Routing.softmax(json.bool("norm_topk_prob").orElse(false)));
+          case QWEN3_NEXT, QWEN35_MOE ->
+              withSharedGate(
+                  expertCount(json),
+                  used,
+                  json.requireInteger("moe_intermediate_size"),
+                  json.requireInteger("shared_expert_intermediate_size"),
+                  Routing.softmax(json.bool("norm_topk_prob").orElse(true)));
           case GPT_OSS -> {
             requireBound(json);
             yield gptOss(json.requireInteger("num_local_experts"), used, plain.feedForward());

@@ -65,7 +65,11 @@ record ExpertTensors(
               "none",
               new SeparateExperts(
                   experts, hidden, names, "block_sparse_moe.experts.", "w1", "w3", "w2"));
-      case QWEN2_MOE, QWEN3_MOE -> inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj");
+      case QWEN2_MOE, QWEN3_MOE, QWEN3_NEXT ->
+          inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj");
+      case QWEN35_MOE ->
+          inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj")
+              .with(new StackedExperts(experts, hidden, names, false));
       default -> inFolder(experts, hidden, names, "mlp.shared_experts.%s_proj");
     };
   }
@@ -83,6 +87,11 @@ record ExpertTensors(
         "mlp.shared_expert_gate",
         new SeparateExperts(
             experts, hidden, names, "mlp.experts.", "gate_proj", "up_proj", "down_proj"));
+  }
+
+  private ExpertTensors with(ExpertLayout other) {
+    return new ExpertTensors(
+        experts, hidden, names, router, routerBias, correction, shared, sharedGate, other);
   }
 
   /**

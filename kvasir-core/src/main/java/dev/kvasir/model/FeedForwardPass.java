@@ -41,6 +41,8 @@ final class FeedForwardPass {
   void run(FeedForwardWeights layer, float[] normed, int rows, float[] update) {
     switch (layer) {
       case GatedWeights weights -> gated.run(weights, normed, rows, update);
+      case UngatedWeights weights -> gated.run(weights, normed, rows, update);
+      case NoFeedForward _ -> throw new IllegalStateException("a layer without it was run");
       case ExpertWeights weights -> experts.run(weights, normed, rows, update);
     }
   }

@@ -3,7 +3,8 @@ package dev.kvasir.model;
 import dev.kvasir.kernel.Kernels;
 
 /** Feed-forward weights of a layer. */
-public sealed interface FeedForwardWeights permits GatedWeights, ExpertWeights {
+public sealed interface FeedForwardWeights
+    permits GatedWeights, UngatedWeights, ExpertWeights, NoFeedForward {
   /** Adds the bias of the last projection to one row of outputs. */
   void addOutputBias(Kernels kernels, float[] out, int at);
 

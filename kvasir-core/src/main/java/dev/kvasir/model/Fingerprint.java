@@ -34,6 +34,7 @@ public final class Fingerprint {
     addChoices(digest, config);
     addWidths(digest, config);
     config.experts().ifPresent(experts -> addExperts(digest, experts));
+    config.recurrent().ifPresent(states -> add(digest, states.sizes().toString()));
     List<Tensor> ordered =
         file.tensors().stream().sorted(Comparator.comparing(Tensor::name)).toList();
     for (Tensor tensor : ordered) {

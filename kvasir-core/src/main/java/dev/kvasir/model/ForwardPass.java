@@ -26,6 +26,7 @@ final class ForwardPass {
   private final StepRows rows;
   private final StepAngles angles;
   private final AttentionPass attentionPass;
+  private final AttentionPass recurrentPass; // null if all layers have attention
   private final FeedForwardPass feedForward;
 
   private float[] x = {}; // (rows, hidden), the residual stream
@@ -65,7 +66,20 @@ final class ForwardPass {
             ? new LatentPass(config, kernels, workers, products, attention, rows, angles)
             : new MultiHeadPass(
                 config, kernels, workers, products, attention, rows, angles, outliers);
+    this.recurrentPass = config.recurrent().map(this::recurrentPass).orElse(null);
     this.feedForward = new FeedForwardPass(config, kernels, workers, grouped);
+  }
+
+  private AttentionPass recurrentPass(RecurrentConfig recurrent) {
+    return switch (recurrent.sizes()) {
+      case ShortConvConfig sizes ->
+          new ShortConvPass(recurrent, sizes, kernels, workers, products, rows);
+      case DeltaNetConfig sizes ->
+          new DeltaNetPass(
+              recurrent, sizes, config.normEpsilon(), kernels, workers, products, rows);
+      case Mamba2Config sizes ->
+          new Mamba2Pass(recurrent, sizes, config.normEpsilon(), kernels, workers, products, rows);
+    };
   }
 
   void run(Batch batch) {
@@ -75,19 +89,35 @@ final class ForwardPass {
     workers.run(embed, count);
     for (int index = 0; index < config.layers(); index++) {
       layer = weights.layers().get(index);
-      workers.run(normalizeForAttention, count);
-      attentionPass.run(index, layer, normed, update);
+      boolean attends = runAttention(index, count);
       if (index == config.layers() - 1) {
         count = gatherRowsWithLogits(batch);
       }
       if (count > 0) {
-        workers.run(addAttention, count);
-        feedForward.run(layer.feedForward(), normed, count, update);
-        workers.run(addFeedForward, count);
+        workers.run(attends ? addAttention : normalizeForAttention, count);
+        runFeedForward(index, count);
       }
     }
     computeLogits(batch);
     rows.end(attention);
+  }
+
+  /** Runs the attention or the recurrent part of a layer; returns whether it has any. */
+  private boolean runAttention(int index, int count) {
+    boolean isRecurrent = config.isRecurrent(index);
+    if (!isRecurrent && !config.attends(index)) {
+      return false;
+    }
+    workers.run(normalizeForAttention, count);
+    (isRecurrent ? recurrentPass : attentionPass).run(index, layer, normed, update);
+    return true;
+  }
+
+  private void runFeedForward(int index, int count) {
+    if (config.hasFeedForward(index)) {
+      feedForward.run(layer.feedForward(), normed, count, update);
+      workers.run(addFeedForward, count);
+    }
   }
 
   /**
@@ -116,6 +146,9 @@ final class ForwardPass {
     rows.ensureCapacity(count);
     angles.ensureCapacity(count);
     attentionPass.ensureCapacity(count);
+    if (recurrentPass != null) {
+      recurrentPass.ensureCapacity(count);
+    }
     feedForward.ensureCapacity(count);
     capacity = count;
   }

@@ -15,7 +15,9 @@ final class GatedPass {
   private float[] up = {}; // (rows, width)
 
   private GatedWeights weights;
+  private UngatedWeights ungated;
   private final WorkerPool.ParallelTask activate = this::activate;
+  private final WorkerPool.ParallelTask activateUngated = this::activateUngated;
 
   /**
    * @param maxWidth largest feed-forward width
@@ -42,6 +44,18 @@ final class GatedPass {
     products.multiply(normed, rows, weights.gate().matrix(), gate, weights.up().matrix(), up);
     workers.run(activate, rows);
     products.multiply(gate, rows, weights.down().matrix(), update);
+  }
+
+  /** Runs a layer without gates. */
+  void run(UngatedWeights plain, float[] normed, int rows, float[] update) {
+    ungated = plain;
+    products.multiply(normed, rows, plain.up().matrix(), up);
+    workers.run(activateUngated, rows);
+    products.multiply(up, rows, plain.down().matrix(), update);
+  }
+
+  private void activateUngated(int row, int worker) {
+    ungated.activate(kernels, up, row * ungated.width());
   }
 
   private void activate(int row, int worker) {

@@ -5,7 +5,9 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.model.ModelConfig.OutputWeights;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** Reads the configuration of a decoder from a GGUF file's metadata. */
 final class GgufConfig {
@@ -25,13 +27,17 @@ final class GgufConfig {
     ModelConfig config =
         plain.architecture().isLatent()
             ? LatentConfigReader.of(file.name(), file.metadata(), plain)
-            : plain;
+            : RecurrentConfigReader.of(file.name(), file.metadata(), plain);
     return ExpertConfigReader.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
   private ModelConfig config() {
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
+    if (architecture.isHybrid()) {
+      // Multi-token prediction layers come last and are not run.
+      layers -= metadata.integer(key("nextn_predict_layers")).orElse(0);
+    }
     int queryHeads = metadata.requireUniformInteger(key("attention.head_count"));
     int keyDim =
         metadata
@@ -44,9 +50,9 @@ final class GgufConfig {
         architecture,
         layers,
         hidden,
-        metadata.requireUniformInteger(key("feed_forward_length")),
+        feedForward(),
         queryHeads,
-        metadata.uniformInteger(key("attention.head_count_kv")).orElse(queryHeads),
+        kvHeads(queryHeads),
         keyDim,
         metadata.integer(key("attention.value_length")).orElse(keyDim),
         vocabulary(hidden),
@@ -58,6 +64,39 @@ final class GgufConfig {
         Optional.empty(),
         Optional.empty(),
         OutputWeights.OWN_OR_EMBEDDING);
+  }
+
+  /** Returns the width of dense feed-forward layers; some mixtures of experts do not state it. */
+  private int feedForward() {
+    String key = key("feed_forward_length");
+    if (architecture == Architecture.NEMOTRON_H) {
+      return nonZero(key, Integer.MAX_VALUE);
+    }
+    OptionalInt experts = metadata.integer(key("expert_feed_forward_length"));
+    return architecture.hasDeltaNets() && experts.isPresent()
+        ? metadata.uniformInteger(key).orElse(experts.getAsInt())
+        : metadata.requireUniformInteger(key);
+  }
+
+  /** Returns the KV heads of layers with attention; recurrent layers state 0. */
+  private int kvHeads(int queryHeads) {
+    String key = key("attention.head_count_kv");
+    if (!architecture.isHybrid() || !(metadata.value(key).orElse(null) instanceof long[])) {
+      return metadata.uniformInteger(key).orElse(queryHeads);
+    }
+    return nonZero(key, queryHeads);
+  }
+
+  /** Returns the number that all layers state which do not state 0. */
+  private int nonZero(String key, int most) {
+    long[] each = metadata.integers(key).orElse(new long[0]);
+    long[] stated = Arrays.stream(each).filter(one -> one != 0).distinct().toArray();
+    if (stated.length != 1 || stated[0] < 1 || stated[0] > most) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s in layers that have it; expected the same number, 1 to %d, in all"
+              .formatted(file.name(), key, Arrays.toString(stated), most));
+    }
+    return (int) stated[0];
   }
 
   private int vocabulary(int hidden) {

@@ -29,12 +29,18 @@ final class GgufRopes {
     if (architecture == Architecture.SMOLLM3) {
       return RopePattern.withoutRope(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
     }
+    if (architecture == Architecture.NEMOTRON_H) {
+      return RopePattern.withoutRope(global, layer -> true);
+    }
     // Granite uses this key to switch RoPE off altogether.
-    if (architecture == Architecture.GRANITE
-        && !metadata.bool(key("rope.scaling.finetuned")).orElse(true)) {
+    if (isGranite() && !metadata.bool(key("rope.scaling.finetuned")).orElse(true)) {
       return RopePattern.withoutRope(global, layer -> true);
     }
     return RopePattern.of(global, local(global), windows);
+  }
+
+  private boolean isGranite() {
+    return architecture == Architecture.GRANITE || architecture == Architecture.GRANITE_HYBRID;
   }
 
   private RopeSettings global() {

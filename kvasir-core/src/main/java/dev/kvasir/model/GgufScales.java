@@ -35,7 +35,7 @@ final class GgufScales {
         int share = hidden / Math.max(1, queryHeads);
         yield scales.gemma(hidden, layers == wideLayers ? keyDim / (double) share : 1);
       }
-      case GRANITE -> scales.granite(keyDim);
+      case GRANITE, GRANITE_HYBRID -> scales.granite(keyDim);
       default -> Scales.NONE;
     };
   }

@@ -25,17 +25,25 @@ final class HuggingFaceConfig {
 
   static ModelConfig read(Path folder) {
     JsonFile json = JsonFile.read(SafetensorsFolder.require(folder, "config.json"));
-    ModelConfig plain = new HuggingFaceConfig(json).config(folder);
+    HuggingFaceConfig reader = new HuggingFaceConfig(json);
+    JsonFile text = reader.json;
+    ModelConfig plain = reader.config(folder);
     ModelConfig config =
-        plain.architecture().isLatent() ? LatentConfigReader.of(json, plain) : plain;
-    return ExpertConfigReader.of(json, config).checked(json.name());
+        plain.architecture().isLatent()
+            ? LatentConfigReader.of(json, plain)
+            : RecurrentConfigReader.of(text, plain);
+    return ExpertConfigReader.of(text, config).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {
     checkActivation();
     int hidden = json.requireInteger("hidden_size");
     int queryHeads = json.requireInteger("num_attention_heads");
-    int headDim = json.integer("head_dim").orElse(queryHeads == 0 ? 0 : hidden / queryHeads);
+    int headDim =
+        json.integer("head_dim")
+            .orElse(
+                json.integer("attention_head_dim")
+                    .orElse(queryHeads == 0 ? 0 : hidden / queryHeads));
     int layers = json.requireInteger("num_hidden_layers");
     int contextLength = json.integer("max_position_embeddings").orElse(2048);
     WindowPattern windows = HuggingFaceWindows.read(json, architecture, layers);
@@ -44,20 +52,51 @@ final class HuggingFaceConfig {
         architecture,
         layers,
         hidden,
-        json.requireInteger("intermediate_size"),
+        feedForward(),
         queryHeads,
         json.integer("num_key_value_heads").orElse(queryHeads),
         headDim,
         headDim,
         json.requireInteger("vocab_size"),
         contextLength,
-        json.number("rms_norm_eps").orElse(1e-6).floatValue(),
+        epsilon(),
         new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
         Optional.empty(),
         Optional.empty(),
         output());
+  }
+
+  /** Returns the feed-forward width. LFM2 states the width of a layer without gates, unrounded. */
+  private int feedForward() {
+    if (architecture.hasDeltaNets() && json.has("moe_intermediate_size")) {
+      return json.integer("intermediate_size")
+          .orElseGet(() -> json.requireInteger("moe_intermediate_size"));
+    }
+    if (architecture == Architecture.GRANITE_HYBRID) {
+      return json.requireInteger("shared_intermediate_size");
+    }
+    if (architecture != Architecture.LFM2) {
+      return json.requireInteger("intermediate_size");
+    }
+    int stated =
+        json.integer("block_ff_dim").orElseGet(() -> json.requireInteger("intermediate_size"));
+    if (!json.bool("block_auto_adjust_ff_dim").orElse(true)) {
+      return stated;
+    }
+    int gated = (int) (2L * stated / 3);
+    int wanted = (int) (json.number("block_ffn_dim_multiplier").orElse(1.0) * gated);
+    int multiple = Math.max(1, json.integer("block_multiple_of").orElse(256));
+    return Math.ceilDiv(wanted, multiple) * multiple;
+  }
+
+  private float epsilon() {
+    return json.number("rms_norm_eps")
+        .or(() -> json.number("norm_eps"))
+        .or(() -> json.number("layer_norm_epsilon"))
+        .orElse(1e-6)
+        .floatValue();
   }
 
   private void checkActivation() {
@@ -75,7 +114,8 @@ final class HuggingFaceConfig {
    * the default differs between architectures.
    */
   private OutputWeights output() {
-    return json.bool("tie_word_embeddings")
+    return json.bool("tie_embedding")
+        .or(() -> json.bool("tie_word_embeddings"))
         .map(tied -> tied ? OutputWeights.EMBEDDING : OutputWeights.OWN)
         .orElse(OutputWeights.OWN_OR_EMBEDDING);
   }
@@ -90,6 +130,7 @@ final class HuggingFaceConfig {
         case GEMMA2 -> gemma2();
         case GEMMA3 -> gemma3();
         case SMOLLM3 -> smollm3();
+        case LFM2 -> lfm2();
         default -> new JsonObject();
       };
     }
@@ -128,6 +169,14 @@ final class HuggingFaceConfig {
       json.addProperty("tie_word_embeddings", true);
       return json;
     }
+
+    private static JsonObject lfm2() {
+      JsonObject json = new JsonObject();
+      json.addProperty("rope_theta", 1_000_000);
+      json.addProperty("tie_word_embeddings", true);
+      json.addProperty("norm_eps", 1e-5);
+      return json;
+    }
   }
 
   /** Reads the scale factors and caps of a decoder from a {@code config.json}. */
@@ -142,7 +191,7 @@ final class HuggingFaceConfig {
                 1,
                 (float) number(json, "attn_logit_softcapping", 0),
                 (float) number(json, "final_logit_softcapping", 0));
-        case GRANITE ->
+        case GRANITE, GRANITE_HYBRID ->
             new Scales(
                 (float) number(json, "embedding_multiplier", 1),
                 (float) (number(json, "attention_multiplier", 1) * Math.sqrt(headDim)),

@@ -14,6 +14,9 @@ import java.util.Optional;
 final class HuggingFaceRopes {
   private static final int SMOLLM3_PERIOD = 4;
 
+  /** Share of rotary channels in Qwen's hybrids, unless a file states it. */
+  private static final double QWEN_SHARE = 0.25;
+
   private final JsonFile json;
   private final Architecture architecture;
   private final int headDim;
@@ -40,6 +43,13 @@ final class HuggingFaceRopes {
     RopeSettings global = global(full.or(() -> all));
     if (architecture == Architecture.SMOLLM3) {
       return withoutRopeLayers(global, layers);
+    }
+    if (architecture == Architecture.NEMOTRON_H) {
+      return RopePattern.withoutRope(global, layer -> true);
+    }
+    if (architecture == Architecture.GRANITE_HYBRID
+        && !json.string("position_embedding_type").orElse("nope").equals("rope")) {
+      return RopePattern.withoutRope(global, layer -> true);
     }
     RopeSettings local =
         sliding.isPresent() ? settings(sliding.get(), localBase(global)) : local(global);
@@ -74,7 +84,8 @@ final class HuggingFaceRopes {
   }
 
   private int dimensions(double fallbackShare) {
-    return (int) (headDim * json.number("partial_rotary_factor").orElse(fallbackShare));
+    double share = architecture.hasDeltaNets() && fallbackShare == 1 ? QWEN_SHARE : fallbackShare;
+    return (int) (headDim * json.number("partial_rotary_factor").orElse(share));
   }
 
   private RopeFrequencies frequencies(JsonFile scaling) {

@@ -33,6 +33,9 @@ public record LayerWeights(
       case LatentWeights _ ->
           throw new InvalidInputException(
               "this layer uses latent attention; expected multi-head attention");
+      default ->
+          throw new InvalidInputException(
+              "this layer has no attention; expected multi-head attention");
     };
   }
 
@@ -47,6 +50,8 @@ public record LayerWeights(
       case MultiHeadWeights _ ->
           throw new InvalidInputException(
               "this layer uses multi-head attention; expected latent attention");
+      default ->
+          throw new InvalidInputException("this layer has no attention; expected latent attention");
     };
   }
 
@@ -61,6 +66,9 @@ public record LayerWeights(
       case ExpertWeights _ ->
           throw new InvalidInputException(
               "this layer is a mixture of experts; expected a gated feed-forward layer");
+      default ->
+          throw new InvalidInputException(
+              "this layer has no gates; expected a gated feed-forward layer");
     };
   }
 

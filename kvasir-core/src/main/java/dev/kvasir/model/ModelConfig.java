@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerWindows;
+import dev.kvasir.codec.StateShape;
 import dev.kvasir.codec.ValueOrigin;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
@@ -10,6 +11,7 @@ import dev.kvasir.kernel.Rotation;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * Sizes and architecture of a decoder.
@@ -19,6 +21,7 @@ import java.util.Optional;
  * @param experts sizes of expert layers, if any; {@code feedForward} is the width of the others
  * @param latent sizes of latent attention, if layers use it; {@code keyDim} is then that of its
  *     keys, and {@code valueDim} its rank
+ * @param recurrent layers with a recurrent state instead of attention, if any
  */
 public record ModelConfig(
     String name,
@@ -38,7 +41,50 @@ public record ModelConfig(
     Scales scales,
     Optional<ExpertConfig> experts,
     Optional<LatentConfig> latent,
+    Optional<RecurrentConfig> recurrent,
     OutputWeights output) {
+
+  /** A configuration without recurrent layers. */
+  public ModelConfig(
+      String name,
+      Architecture architecture,
+      int layers,
+      int hidden,
+      int feedForward,
+      int queryHeads,
+      int kvHeads,
+      int keyDim,
+      int valueDim,
+      int vocabulary,
+      int contextLength,
+      float normEpsilon,
+      RopePattern ropes,
+      WindowPattern windows,
+      Scales scales,
+      Optional<ExpertConfig> experts,
+      Optional<LatentConfig> latent,
+      OutputWeights output) {
+    this(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        experts,
+        latent,
+        Optional.empty(),
+        output);
+  }
 
   /**
    * Returns this configuration with latent attention.
@@ -65,6 +111,7 @@ public record ModelConfig(
         factors,
         experts,
         Optional.of(sizes),
+        recurrent,
         output);
   }
 
@@ -88,6 +135,31 @@ public record ModelConfig(
         scales,
         Optional.of(sizes),
         latent,
+        recurrent,
+        output);
+  }
+
+  /** Returns this configuration with recurrent layers. */
+  ModelConfig withRecurrent(RecurrentConfig states) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        experts,
+        latent,
+        Optional.of(states),
         output);
   }
 
@@ -183,6 +255,7 @@ public record ModelConfig(
         scales,
         experts,
         latent,
+        recurrent,
         output);
   }
 
@@ -210,6 +283,12 @@ public record ModelConfig(
     }
     experts.ifPresent(sizes -> sizes.check(fileName, layers));
     latent.ifPresent(sizes -> sizes.check(fileName));
+    recurrent.ifPresent(sizes -> sizes.check(fileName));
+    if (architecture.traits().hasGatedQueries() && keyDim != valueDim) {
+      throw new InvalidInputException(
+          "%s: query heads have %d channels and value heads %d; gates require the same number"
+              .formatted(fileName, keyDim, valueDim));
+    }
     SizeLimits.check(fileName, this);
     ropes.kinds().forEach(rope -> check(fileName, rope));
     scales.check(fileName);
@@ -266,8 +345,31 @@ public record ModelConfig(
 
   public CacheShape cacheShape() {
     ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
-    return new CacheShape(layers, kvHeads, keyDim, valueDim, values)
-        .withWindows(LayerWindows.of(layers, windows::of, contextLength));
+    int[] attending = IntStream.range(0, layers).filter(this::attends).toArray();
+    return new CacheShape(attending.length, kvHeads, keyDim, valueDim, values)
+        .withWindows(
+            LayerWindows.of(attending.length, index -> windows.of(attending[index]), contextLength))
+        .withState(recurrent.map(RecurrentConfig::stateShape).orElse(StateShape.NONE));
+  }
+
+  /** Returns whether a layer has a recurrent state instead of keys and values. */
+  public boolean isRecurrent(int layer) {
+    return recurrent.isPresent() && recurrent.get().kind(layer).isRecurrent();
+  }
+
+  /** Returns whether a layer has attention, and thus keys and values. */
+  public boolean attends(int layer) {
+    return recurrent.isEmpty() || recurrent.get().kind(layer).attends();
+  }
+
+  /** Returns whether a layer has a feed-forward part. */
+  public boolean hasFeedForward(int layer) {
+    return recurrent.isEmpty() || recurrent.get().kind(layer).hasFeedForward();
+  }
+
+  /** Returns the index of a layer with attention among those in the cache. */
+  public int cacheLayer(int layer) {
+    return recurrent.isPresent() ? recurrent.get().attendingBefore(layer) : layer;
   }
 
   /** Returns the RoPE settings of all layers, or of the first kind if layers differ. */
@@ -314,6 +416,11 @@ public record ModelConfig(
       throw new InvalidInputException(
           "%s: %s requires multi-head attention; this is a %s model, which uses latent attention"
               .formatted(name, who, architecture.identifier()));
+    }
+    if (recurrent.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s requires attention in every layer; this is a %s model with %d recurrent layers"
+              .formatted(name, who, architecture.identifier(), recurrent.get().count()));
     }
     if (!scales.equals(Scales.NONE)
         || !ropes.isUniform(layers)

@@ -17,14 +17,18 @@ final class MultiHeadPass implements AttentionPass {
   private final StepAngles angles;
   private final Optional<OutlierScaling> outliers;
 
+  private float[] gatedQueries = {}; // (rows, queryHeads, query and gate); empty without gates
   private float[] queries = {}; // (rows, queryHeads, keyDim)
   private float[] keys = {}; // (rows, kvHeads, keyDim)
   private float[] values = {}; // (rows, kvHeads, valueDim)
   private float[] attentionOutput = {}; // (rows, queryHeads, valueDim)
 
   private int layer;
+  private int cacheLayer; // its index among the layers with attention
   private MultiHeadWeights weights;
   private final WorkerPool.ParallelTask rotateAndAppend = this::rotateAndAppend;
+  private final WorkerPool.ParallelTask gate = this::gate;
+  private final boolean isGated;
 
   MultiHeadPass(
       ModelConfig config,
@@ -43,11 +47,13 @@ final class MultiHeadPass implements AttentionPass {
     this.rows = rows;
     this.angles = angles;
     this.outliers = outliers;
+    this.isGated = config.architecture().traits().hasGatedQueries();
   }
 
   @Override
   public void ensureCapacity(int count) {
     queries = new float[count * config.queryHeads() * config.keyDim()];
+    gatedQueries = new float[isGated ? 2 * queries.length : 0];
     attentionOutput = new float[count * config.queryHeads() * config.valueDim()];
     keys = new float[count * config.kvHeads() * config.keyDim()];
     values = new float[count * config.kvHeads() * config.valueDim()];
@@ -56,14 +62,18 @@ final class MultiHeadPass implements AttentionPass {
   @Override
   public void run(int layerIndex, LayerWeights layerWeights, float[] normed, float[] update) {
     layer = layerIndex;
+    cacheLayer = config.cacheLayer(layer);
     weights = layerWeights.multiHead();
     products.begin(normed, rows.count(), weights.query().matrix().columns());
-    products.add(weights.query().matrix(), queries);
+    products.add(weights.query().matrix(), isGated ? gatedQueries : queries);
     products.add(weights.key().matrix(), keys);
     products.add(weights.value().matrix(), values);
     products.run();
     workers.run(rotateAndAppend, rows.count());
-    attention.attend(layer, layerWeights.window(), weights.sinks(), queries, attentionOutput);
+    attention.attend(cacheLayer, layerWeights.window(), weights.sinks(), queries, attentionOutput);
+    if (isGated) {
+      workers.run(gate, rows.count());
+    }
     products.multiply(attentionOutput, rows.count(), weights.output().matrix(), update);
   }
 
@@ -74,7 +84,12 @@ final class MultiHeadPass implements AttentionPass {
     int q = row * queryHeads * keyDim;
     int k = row * kvHeads * keyDim;
     int v = row * kvHeads * config.valueDim();
-    weights.query().addBias(kernels, queries, q);
+    if (isGated) {
+      weights.query().addBias(kernels, gatedQueries, 2 * q);
+      takeQueries(q);
+    } else {
+      weights.query().addBias(kernels, queries, q);
+    }
     weights.key().addBias(kernels, keys, k);
     weights.value().addBias(kernels, values, v);
     weights.queryNorm().apply(kernels, queries, q, queryHeads, keyDim);
@@ -88,6 +103,26 @@ final class MultiHeadPass implements AttentionPass {
     if (config.scales().query() != 1) {
       kernels.rows().scale(queries, q, queryHeads * keyDim, config.scales().query());
     }
-    rows.appendToCache(layer, row, keys, k, values, v, queries, q);
+    rows.appendToCache(cacheLayer, row, keys, k, values, v, queries, q);
+  }
+
+  private void takeQueries(int q) {
+    int keyDim = config.keyDim();
+    for (int head = 0; head < config.queryHeads(); head++) {
+      int from = 2 * (q + head * keyDim);
+      System.arraycopy(gatedQueries, from, queries, q + head * keyDim, keyDim);
+    }
+  }
+
+  /** Multiplies the outputs of a row with the sigmoids of their gates. */
+  private void gate(int row, int worker) {
+    int dim = config.valueDim();
+    for (int head = 0; head < config.queryHeads(); head++) {
+      int index = row * config.queryHeads() + head;
+      int gates = index * 2 * dim + dim;
+      for (int i = 0; i < dim; i++) {
+        attentionOutput[index * dim + i] *= DeltaNetPass.sigmoid(gatedQueries[gates + i]);
+      }
+    }
   }
 }

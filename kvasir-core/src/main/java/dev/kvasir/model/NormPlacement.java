@@ -11,6 +11,9 @@ enum NormPlacement {
   /** The same, but GGUF names the second one a post-attention norm. */
   PRE_WITH_POST_NAMES(Part.ATTENTION_NORM, null, Part.ATTENTION_OUT_NORM, null),
 
+  /** Before the only part of a layer. */
+  ONE(Part.ATTENTION_NORM, null, null, null),
+
   /** After attention and feed-forward. */
   POST(null, Part.ATTENTION_OUT_NORM, null, Part.FEED_FORWARD_OUT_NORM),
 

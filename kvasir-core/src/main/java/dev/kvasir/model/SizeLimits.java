@@ -57,11 +57,13 @@ final class SizeLimits {
    * do until they are compiled.
    */
   private static long widest(ModelConfig config) {
-    long heads = (long) config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
+    int gates = config.architecture().traits().hasGatedQueries() ? 2 : 1;
+    long heads = (long) gates * config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
     long latent =
         config.latent().isPresent() ? config.latent().get().widest(config.queryHeads()) : 0;
     long inner = Math.max(config.hidden(), config.feedForward());
-    long widest = Math.max(Math.max(heads, latent), inner);
+    long states = config.recurrent().isPresent() ? config.recurrent().get().sizes().widest() : 0;
+    long widest = Math.max(Math.max(Math.max(heads, latent), inner), states);
     return config.experts().isPresent()
         ? Math.max(widest, config.experts().get().widest(config.hidden()))
         : widest;

@@ -2,13 +2,21 @@ package dev.kvasir.model;
 
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.SegmentAllocator;
+import java.util.Locale;
 
-/** Expert matrices stacked in one tensor per kind, as in GGUF files. */
+/**
+ * Expert matrices stacked in one tensor per kind, as in GGUF files. Gate and up may be the halves
+ * of one tensor.
+ */
 record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boolean biased)
     implements ExpertLayout {
   @Override
   public void plan(TensorPlan plan, int layer) {
     for (Kind kind : Kind.values()) {
+      if (kind != Kind.DOWN && isFused(plan, layer)) {
+        plan.addRequired(fused(layer), experts.count(), 2L * experts.width(), hidden);
+        continue;
+      }
       int rows = kind.rows(experts, hidden);
       plan.addRequired(weight(layer, kind), experts.count(), rows, kind.columns(experts, hidden));
       if (biased) {
@@ -19,7 +27,24 @@ record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boole
 
   @Override
   public Tensor matrix(TensorPlan plan, int layer, Kind kind, int expert, SegmentAllocator memory) {
-    return plan.require(weight(layer, kind)).part(expert);
+    if (kind == Kind.DOWN || !isFused(plan, layer)) {
+      return plan.require(weight(layer, kind)).part(expert);
+    }
+    int from = kind == Kind.GATE ? 0 : experts.width();
+    return plan.require(fused(layer)).part(expert).rows(from, from + experts.width());
+  }
+
+  /** Returns whether gates and ups are one tensor; files with biases have them apart. */
+  private boolean isFused(TensorPlan plan, int layer) {
+    return !biased && plan.hasTensor(fused(layer));
+  }
+
+  private String fused(int layer) {
+    return names.named(layer, isGguf() ? "ffn_gate_up_exps.weight" : "mlp.experts.gate_up_proj");
+  }
+
+  private boolean isGguf() {
+    return names == TensorNames.GGUF;
   }
 
   @Override
@@ -30,7 +55,9 @@ record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boole
   }
 
   private String weight(int layer, Kind kind) {
-    return names.named(layer, stem(kind)) + ".weight";
+    return isGguf()
+        ? names.named(layer, stem(kind)) + ".weight"
+        : names.named(layer, "mlp.experts.%s_proj".formatted(kind.name().toLowerCase(Locale.ROOT)));
   }
 
   private String biasName(int layer, Kind kind) {

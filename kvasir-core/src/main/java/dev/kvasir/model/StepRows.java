@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.Attention;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cache.RecurrentStates;
 import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.engine.Batch;
 import java.util.Arrays;
@@ -92,6 +93,15 @@ final class StepRows {
 
   Batch batch() {
     return batch;
+  }
+
+  int sequenceOf(int row) {
+    return sequenceOfRow[row];
+  }
+
+  /** Returns the recurrent states of a sequence; null if it has failed. */
+  RecurrentStates states(int sequence) {
+    return batch.hasFailed(sequence) ? null : batch.cache(sequence).states().orElseThrow();
   }
 
   int count() {

@@ -1,5 +1,7 @@
 package dev.kvasir.model;
 
+import java.util.Map;
+
 /** Tensor names of a decoder in a file format. */
 enum TensorNames {
   GGUF("token_embd", "output_norm", "output", "blk.") {
@@ -7,11 +9,21 @@ enum TensorNames {
     String stem(Part part) {
       return part.gguf;
     }
+
+    @Override
+    Map<String, String> renamed(Architecture architecture) {
+      return architecture.traits().ggufNames();
+    }
   },
   HUGGING_FACE("model.embed_tokens", "model.norm", "lm_head", "model.layers.") {
     @Override
     String stem(Part part) {
       return part.huggingFace;
+    }
+
+    @Override
+    Map<String, String> renamed(Architecture architecture) {
+      return architecture.traits().huggingFaceNames();
     }
 
     @Override
@@ -42,6 +54,22 @@ enum TensorNames {
     KEY_UP("attn_k_b", "self_attn.k_b_proj"),
     VALUE_UP("attn_v_b", "self_attn.v_b_proj"),
     KEY_VALUE_UP("attn_kv_b", "self_attn.kv_b_proj"),
+    CONVOLUTION_IN("shortconv.in_proj", "conv.in_proj"),
+    CONVOLUTION("shortconv.conv", "conv.conv"),
+    CONVOLUTION_OUT("shortconv.out_proj", "conv.out_proj"),
+    MAMBA_IN("ssm_in", "mamba.in_proj"),
+    MAMBA_CONVOLUTION("ssm_conv1d", "mamba.conv1d"),
+    MAMBA_NORM("ssm_norm", "mamba.norm"),
+    MAMBA_OUT("ssm_out", "mamba.out_proj"),
+    DELTA_FUSED("ssm_in", "linear_attn.in_proj_qkvz"),
+    DELTA_MIXED("attn_qkv", "linear_attn.in_proj_qkv"),
+    DELTA_GATE("attn_gate", "linear_attn.in_proj_z"),
+    DELTA_RATES_AND_DECAYS("ssm_ba", "linear_attn.in_proj_ba"),
+    DELTA_RATES("ssm_beta", "linear_attn.in_proj_b"),
+    DELTA_DECAYS("ssm_alpha", "linear_attn.in_proj_a"),
+    DELTA_CONVOLUTION("ssm_conv1d", "linear_attn.conv1d"),
+    DELTA_NORM("ssm_norm", "linear_attn.norm"),
+    DELTA_OUT("ssm_out", "linear_attn.out_proj"),
     QUERY_NORM("attn_q_norm", "self_attn.q_norm"),
     KEY_NORM("attn_k_norm", "self_attn.k_norm"),
     OUTPUT("attn_output", "self_attn.o_proj"),
@@ -78,6 +106,9 @@ enum TensorNames {
 
   abstract String stem(Part part);
 
+  /** Returns the names of a family in this format that differ from those of most families. */
+  abstract Map<String, String> renamed(Architecture architecture);
+
   /** Returns what is added to norm weights on loading; conversion to GGUF adds it already. */
   float normOffset(Architecture architecture) {
     return 0;
@@ -98,6 +129,36 @@ enum TensorNames {
   /** Returns the name of the learned attention sinks. */
   String sinks(int layer) {
     return named(layer, this == GGUF ? "attn_sinks.weight" : "self_attn.sinks");
+  }
+
+  /** Returns the name of a vector of a Mamba layer with an entry for each head. */
+  String mamba(int layer, MambaVector vector) {
+    return named(layer, this == GGUF ? vector.gguf : vector.huggingFace);
+  }
+
+  /** Vectors of a Mamba layer; Hugging Face has the logarithms of decays. */
+  enum MambaVector {
+    STEP_BIAS("ssm_dt.bias", "mamba.dt_bias"),
+    DECAY("ssm_a", "mamba.A_log"),
+    SKIP("ssm_d", "mamba.D");
+
+    private final String gguf;
+    private final String huggingFace;
+
+    MambaVector(String gguf, String huggingFace) {
+      this.gguf = gguf;
+      this.huggingFace = huggingFace;
+    }
+  }
+
+  /** Returns the name of what is added to the decays of a delta net. */
+  String decayBias(int layer) {
+    return named(layer, this == GGUF ? "ssm_dt.bias" : "linear_attn.dt_bias");
+  }
+
+  /** Returns the name of the factors of a delta net's decays, as logarithms in Hugging Face. */
+  String decayFactors(int layer) {
+    return named(layer, this == GGUF ? "ssm_a" : "linear_attn.A_log");
   }
 
   /** Returns the full name of a tensor of a layer. */

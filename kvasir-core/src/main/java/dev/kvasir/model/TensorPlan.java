@@ -47,7 +47,10 @@ public final class TensorPlan {
 
   TensorPlan(ModelConfig config, TensorSource file, TensorNames names) {
     this.config = config;
-    this.file = names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file;
+    this.file =
+        RenamedTensors.of(
+            names == TensorNames.HUGGING_FACE ? new TextTensors(file) : file,
+            names.renamed(config.architecture()));
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
@@ -81,20 +84,37 @@ public final class TensorPlan {
 
   private void planLayer(ModelConfig config, int layer) {
     int hidden = config.hidden();
+    Architecture family = config.architecture();
+    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
+    if (config.isRecurrent(layer)) {
+      new RecurrentTensors(config, names).plan(this, layer);
+    } else if (config.attends(layer)) {
+      planAttention(config, layer);
+    }
+    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
+    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
+    if (config.hasFeedForward(layer)) {
+      planFeedForward(config, layer);
+    }
+    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
+  }
+
+  private void planAttention(ModelConfig config, int layer) {
+    int hidden = config.hidden();
     int queries = config.queryHeads() * config.keyDim();
     int keys = config.kvHeads() * config.keyDim();
     int values = config.kvHeads() * config.valueDim();
     int outputs = config.queryHeads() * config.valueDim();
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
-    family.norms().attention().ifPresent(part -> vector(layer, part, hidden));
     if (config.latent().isPresent()) {
       planLatent(config, config.latent().get(), layer);
     } else if (hasTensor(layer, Part.QUERY_KEY_VALUE)) {
       int[] rows = {queries, keys, values};
       fused(layer, Part.QUERY_KEY_VALUE, hidden, biased, rows, Part.QUERY, Part.KEY, Part.VALUE);
     } else {
-      projection(layer, Part.QUERY, queries, hidden, biased);
+      long gates = family.traits().hasGatedQueries() ? queries : 0;
+      projection(layer, Part.QUERY, queries + gates, hidden, biased);
       projection(layer, Part.KEY, keys, hidden, biased);
       projection(layer, Part.VALUE, values, hidden, biased);
     }
@@ -105,10 +125,6 @@ public final class TensorPlan {
     if (family.traits().hasSinks()) {
       required.put(names.sinks(layer), new long[] {config.queryHeads()});
     }
-    family.norms().attentionOut().ifPresent(part -> vector(layer, part, hidden));
-    family.norms().feedForward().ifPresent(part -> vector(layer, part, hidden));
-    planFeedForward(config, layer);
-    family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
   }
 
   private void planHeadNorms(ModelConfig config, int layer) {
@@ -132,6 +148,11 @@ public final class TensorPlan {
     }
     int hidden = config.hidden();
     int gates = config.feedForward();
+    if (config.architecture().traits().isUngated()) {
+      projection(layer, Part.UP, gates, hidden, false);
+      projection(layer, Part.DOWN, hidden, gates, false);
+      return;
+    }
     if (config.architecture().traits().mayFuseGates() && !hasTensor(layer, Part.GATE)) {
       int[] rows = {gates, gates};
       fused(layer, Part.GATE_UP, hidden, false, rows, Part.GATE, Part.UP);
@@ -234,7 +255,7 @@ public final class TensorPlan {
     required.put(names.weight(layer, part), new long[] {length});
   }
 
-  private void projection(int layer, Part part, long rows, long columns, boolean biased) {
+  void projection(int layer, Part part, long rows, long columns, boolean biased) {
     required.put(names.weight(layer, part), new long[] {rows, columns});
     (biased ? required : optional).put(names.bias(layer, part), new long[] {rows});
   }

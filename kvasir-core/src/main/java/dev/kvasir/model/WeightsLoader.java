@@ -91,12 +91,32 @@ final class WeightsLoader {
     NormPlacement norms = config.architecture().norms();
     return new LayerWeights(
         norm(layer, norms.attention()),
-        config.latent().isPresent() ? latent(layer) : heads(layer),
+        mixer(layer),
         norm(layer, norms.attentionOut()),
         norm(layer, norms.feedForward()),
-        hasExperts(layer) ? experts(layer) : gated(layer),
+        feedForward(layer),
         norm(layer, norms.feedForwardOut()),
         config.windows().of(layer));
+  }
+
+  private AttentionWeights mixer(int layer) {
+    if (config.isRecurrent(layer)) {
+      return new RecurrentTensors(config, names).load(plan, layer, this::projection);
+    }
+    if (!config.attends(layer)) {
+      return new NoAttention();
+    }
+    return config.latent().isPresent() ? latent(layer) : heads(layer);
+  }
+
+  private FeedForwardWeights feedForward(int layer) {
+    if (!config.hasFeedForward(layer)) {
+      return new NoFeedForward();
+    }
+    if (config.architecture().traits().isUngated()) {
+      return new UngatedWeights(projection(layer, Part.UP), projection(layer, Part.DOWN));
+    }
+    return hasExperts(layer) ? experts(layer) : gated(layer);
   }
 
   private float[] norm(int layer, Optional<Part> part) {

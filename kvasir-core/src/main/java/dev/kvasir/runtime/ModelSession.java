@@ -270,7 +270,8 @@ public final class ModelSession implements Session {
         });
   }
 
-  private int[] tokens() {
+  /** Returns the tokens of the text, those not computed yet included. */
+  public int[] tokens() {
     int[] tokens = new int[request.length()];
     Arrays.setAll(tokens, request::token);
     return tokens;
@@ -316,7 +317,7 @@ public final class ModelSession implements Session {
   @Override
   public double bitsPerValue() {
     long values = model.config().cacheShape().valuesInWindows(cache.length());
-    return values == 0 ? 0 : 8.0 * cache.bytes().total() / values;
+    return values == 0 ? 0 : 8.0 * cache.bytes().keysAndValues() / values;
   }
 
   @Override

@@ -259,7 +259,7 @@ public final class Inspect implements Callable<Integer> {
                             size(spec.bytesFor(shape, context, SAMPLE_TOKENS), SAMPLE_TOKENS),
                             size(bytes, tokens),
                             Units.bitsPerValue(
-                                8.0 * bytes.total() / shape.valuesInWindows(tokens)))));
+                                8.0 * bytes.keysAndValues() / shape.valuesInWindows(tokens)))));
     if (bytes.codes() > 0) {
       sheet.line(
           "  in bytes",
@@ -269,6 +269,10 @@ public final class Inspect implements Callable<Integer> {
                   Units.count(bytes.scales()),
                   Units.count(bytes.window()),
                   Units.count(bytes.sinks())));
+    }
+    if (bytes.states() > 0) {
+      sheet.line(
+          "  of these", "at most %s of recurrent states".formatted(Units.bytes(bytes.states())));
     }
     long shared = spec.sharedBytes(shape, context);
     if (shared > 0) {

@@ -6,6 +6,7 @@ import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.LatentConfig;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.RecurrentConfig;
 import dev.kvasir.model.WindowPattern;
 import dev.kvasir.text.Tokenizer;
 import java.lang.reflect.Array;
@@ -33,6 +34,7 @@ final class ModelFacts {
         "%d for queries, %d for keys and values, of %s"
             .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
     config.latent().ifPresent(latent -> sheet.line("latents", words(config, latent)));
+    config.recurrent().ifPresent(states -> sheet.line("recurrent", words(config, states)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
     RopeFacts.describe(config, sheet);
     ScaleFacts.describe(config.scales(), sheet);
@@ -67,6 +69,14 @@ final class ModelFacts {
             latent.rotary(),
             Units.count(latent.keyDim()),
             Units.count(latent.unabsorbedValues(config.queryHeads())));
+  }
+
+  private static String words(ModelConfig config, RecurrentConfig states) {
+    return "%d layers: %s, with a state of %s in all"
+        .formatted(
+            states.count(),
+            states.sizes().description(),
+            Units.bytes(config.cacheShape().state().bytes()));
   }
 
   private static String window(ModelConfig config) {

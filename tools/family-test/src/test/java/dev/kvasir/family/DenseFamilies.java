@@ -108,13 +108,17 @@ final class DenseFamilies {
     FamilyModel model = new FamilyModel(name, "granite", "granite", FamilySizes.SQUARE);
     model.putMetadata("rope.dimension_count", model.sizes().headDim());
     model.ropeBase(ROPE_BASE);
+    graniteScales(model);
+    neighbouringLayers(model);
+    model.tiedEnds(0.05, 3);
+    return model;
+  }
+
+  static void graniteScales(FamilyModel model) {
     scale(model, "embedding_scale", "embedding_multiplier", 6);
     scale(model, "attention.scale", "attention_multiplier", 0.4f);
     scale(model, "residual_scale", "residual_multiplier", 0.6f);
     scale(model, "logit_scale", "logits_scaling", 0.5f);
-    neighbouringLayers(model);
-    model.tiedEnds(0.05, 3);
-    return model;
   }
 
   private static void scale(FamilyModel model, String key, String property, float value) {

@@ -29,7 +29,13 @@ enum Family {
   QWEN2_YARN("qwen2-yarn", RopeFamilies::qwen2WithYarn),
   LLAMA3("llama3", RopeFamilies::llama3),
   PHI3_SHORT("phi3-short", RopeFamilies::phi3Short),
-  PHI3_LONG("phi3-long", RopeFamilies::phi3Long);
+  PHI3_LONG("phi3-long", RopeFamilies::phi3Long),
+  LFM2("lfm2", HybridFamilies::lfm2),
+  QWEN35("qwen35", DeltaNetFamilies::qwen35),
+  QWEN35_MOE("qwen35moe", DeltaNetFamilies::qwen35moe),
+  QWEN3_NEXT("qwen3next", DeltaNetFamilies::qwen3next),
+  GRANITE_HYBRID("granitehybrid", HybridFamilies::graniteHybrid),
+  NEMOTRON_H("nemotron_h", HybridFamilies::nemotronH);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -66,6 +67,26 @@ final class FamilyModel {
   void epsilon(float epsilon) {
     putMetadata("attention.layer_norm_rms_epsilon", epsilon);
     json("rms_norm_eps", epsilon);
+  }
+
+  /** Adds a vocabulary, so that sessions can generate text: a character for each token. */
+  FamilyModel withVocabulary() {
+    GgufValue[] texts = new GgufValue[VOCABULARY];
+    Arrays.setAll(texts, id -> GgufValue.string(Character.toString('!' + id)));
+    texts[VOCABULARY - 2] = GgufValue.string("\u0100"); // a zero byte
+    texts[VOCABULARY - 1] = GgufValue.string("!!");
+    GgufValue[] types = new GgufValue[VOCABULARY];
+    Arrays.fill(types, GgufValue.int32(1));
+    metadata.put("tokenizer.ggml.model", GgufValue.string("gpt2"));
+    metadata.put("tokenizer.ggml.pre", GgufValue.string("gpt-2"));
+    metadata.put("tokenizer.ggml.tokens", array(texts));
+    metadata.put("tokenizer.ggml.token_type", array(types));
+    metadata.put("tokenizer.ggml.merges", array(GgufValue.string("! !")));
+    return this;
+  }
+
+  static GgufValue array(GgufValue... values) {
+    return GgufValue.array(values[0], Arrays.copyOfRange(values, 1, values.length));
   }
 
   String name() {

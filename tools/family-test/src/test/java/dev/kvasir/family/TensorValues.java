@@ -3,6 +3,7 @@ package dev.kvasir.family;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.IntUnaryOperator;
+import java.util.function.UnaryOperator;
 
 /**
  * The values of a tensor in full precision.
@@ -55,6 +56,15 @@ record TensorValues(float[] floats, int... shape) {
       sums[i] = floats[i] + addend;
     }
     return new TensorValues(sums, shape);
+  }
+
+  /** Applies a function to every value. */
+  TensorValues mapped(UnaryOperator<Float> function) {
+    float[] results = new float[floats.length];
+    for (int i = 0; i < results.length; i++) {
+      results[i] = function.apply(floats[i]);
+    }
+    return new TensorValues(results, shape);
   }
 
   TensorValues reshaped(int... other) {

@@ -1,0 +1,227 @@
+package dev.kvasir.family;
+
+import com.google.gson.JsonArray;
+import dev.kvasir.format.GgufValue;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Families with recurrent layers between those with attention. */
+final class HybridFamilies {
+  /** All of them, to test what has nothing to do with llama.cpp. */
+  static final List<Family> ALL =
+      List.of(
+          Family.LFM2,
+          Family.QWEN35,
+          Family.QWEN35_MOE,
+          Family.QWEN3_NEXT,
+          Family.GRANITE_HYBRID,
+          Family.NEMOTRON_H);
+
+  private HybridFamilies() {}
+
+  /** Short convolutions in all but every third layer. */
+  static FamilyModel lfm2(String name) {
+    FamilySizes sizes = FamilySizes.SQUARE.withLayers(6);
+    FamilyModel model = new FamilyModel(name, "lfm2", "lfm2", sizes);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    model.json("norm_eps", 1e-3f);
+    model.json("block_auto_adjust_ff_dim", false);
+    int taps = 3;
+    model.putMetadata("shortconv.l_cache", taps);
+    model.json("conv_L_cache", taps);
+    model.json("conv_bias", false);
+    attentionEveryThird(model, "full_attention", "conv");
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      LayerTensors parts = new LayerTensors(model, layer);
+      parts.norm("attn_norm", "operator_norm");
+      parts.norm("ffn_norm", "ffn_norm");
+      if (layer % 3 == 2) {
+        parts.matrix("attn_q", "self_attn.q_proj", 1.4, sizes.queries(), sizes.hidden());
+        parts.matrix("attn_k", "self_attn.k_proj", 1.4, sizes.keys(), sizes.hidden());
+        parts.matrix("attn_v", "self_attn.v_proj", 1.3, sizes.keys(), sizes.hidden());
+        parts.matrix("attn_output", "self_attn.out_proj", 1.3, sizes.hidden(), sizes.queries());
+        parts.norm("attn_q_norm", "self_attn.q_layernorm", sizes.headDim());
+        parts.norm("attn_k_norm", "self_attn.k_layernorm", sizes.headDim());
+      } else {
+        parts.matrix("shortconv.in_proj", "conv.in_proj", 1.2, 3 * sizes.hidden(), sizes.hidden());
+        kernel(model, layer, "shortconv.conv", "conv.conv", sizes.hidden(), taps);
+        parts.matrix("shortconv.out_proj", "conv.out_proj", 1.2, sizes.hidden(), sizes.hidden());
+      }
+      parts.matrix("ffn_gate", "feed_forward.w1", 1.3, sizes.feedForward(), sizes.hidden());
+      parts.matrix("ffn_up", "feed_forward.w3", 1.3, sizes.feedForward(), sizes.hidden());
+      parts.matrix("ffn_down", "feed_forward.w2", 1.3, sizes.hidden(), sizes.feedForward());
+    }
+    TensorValues embedding =
+        model.random("token_embd", 0, 0.2, FamilyModel.VOCABULARY, sizes.hidden());
+    model.gguf("token_embd.weight", embedding);
+    model.folder("model.embed_tokens.weight", embedding);
+    model.norm("token_embd_norm", "model.embedding_norm", sizes.hidden());
+    model.json("tie_word_embeddings", true);
+    return model;
+  }
+
+  /** Mamba-2 in all but every third layer, attention without positions, and Granite's factors. */
+  static FamilyModel graniteHybrid(String name) {
+    FamilySizes sizes = FamilySizes.SQUARE.withLayers(6);
+    FamilyModel model = new FamilyModel(name, "granitehybrid", "granitemoehybrid", sizes);
+    DenseFamilies.graniteScales(model);
+    model.putMetadata("rope.scaling.finetuned", false);
+    model.putMetadata("rope.dimension_count", sizes.headDim());
+    model.json("position_embedding_type", "nope");
+    model.json("shared_intermediate_size", sizes.feedForward());
+    model.json("num_local_experts", 0);
+    attentionEveryThird(model, "attention", "mamba");
+    Mamba mamba = new Mamba(4, 8, 16, 1, 8);
+    mamba.describe(model);
+    model.json("mamba_n_heads", mamba.heads);
+    model.json("mamba_d_head", mamba.headDim);
+    model.json("mamba_n_groups", mamba.groups);
+    model.json("mamba_d_state", mamba.stateDim);
+    model.json("mamba_d_conv", mamba.taps);
+    model.json("mamba_expand", mamba.inner() / sizes.hidden());
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      LayerTensors parts = new LayerTensors(model, layer);
+      parts.normsBefore();
+      if (layer % 3 == 2) {
+        parts.neighbouringAttention();
+      } else {
+        mamba.layer(model, layer, FamilyModel.huggingFace(layer) + "mamba.");
+      }
+      String gguf = FamilyModel.gguf(layer);
+      TensorValues gates =
+          model.randomMatrix(gguf + "ffn_gate", 1.3, 2 * sizes.feedForward(), sizes.hidden());
+      model.gguf(gguf + "ffn_gate.weight", gates.rows(0, sizes.feedForward()));
+      model.gguf(gguf + "ffn_up.weight", gates.rows(sizes.feedForward(), sizes.feedForward()));
+      model.folder(FamilyModel.huggingFace(layer) + "shared_mlp.input_linear.weight", gates);
+      parts.matrix(
+          "ffn_down", "shared_mlp.output_linear", 1.3, sizes.hidden(), sizes.feedForward());
+    }
+    model.tiedEnds(0.05, 3);
+    return model;
+  }
+
+  /** Layers of one part each: Mamba-2, attention without positions, or squares without gates. */
+  static FamilyModel nemotronH(String name) {
+    String pattern = "M-*M-*";
+    FamilySizes sizes = FamilySizes.WIDE.withLayers(pattern.length());
+    FamilyModel model = new FamilyModel(name, "nemotron_h", "nemotron_h", sizes);
+    model.headDim(sizes.headDim());
+    model.putMetadata("attention.layer_norm_epsilon", 1e-3f);
+    model.json("layer_norm_epsilon", 1e-3f);
+    model.json("hybrid_override_pattern", pattern);
+    model.json("mlp_hidden_act", "relu2");
+    model.putMetadata("attention.head_count_kv", perLayer(pattern, '*', sizes.kvHeads()));
+    model.putMetadata("feed_forward_length", perLayer(pattern, '-', sizes.feedForward()));
+    Mamba mamba = new Mamba(4, 6, 16, 2, 8);
+    mamba.describe(model);
+    model.json("mamba_num_heads", mamba.heads);
+    model.json("mamba_head_dim", mamba.headDim);
+    model.json("n_groups", mamba.groups);
+    model.json("ssm_state_size", mamba.stateDim);
+    model.json("conv_kernel", mamba.taps);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      String gguf = FamilyModel.gguf(layer);
+      String folder = "backbone.layers." + layer + ".";
+      String mixer = folder + "mixer.";
+      model.norm(gguf + "attn_norm", folder + "norm", sizes.hidden());
+      switch (pattern.charAt(layer)) {
+        case 'M' -> mamba.layer(model, layer, mixer);
+        case '*' -> {
+          model.matrix(gguf + "attn_q", mixer + "q_proj", 1.4, sizes.queries(), sizes.hidden());
+          model.matrix(gguf + "attn_k", mixer + "k_proj", 1.4, sizes.keys(), sizes.hidden());
+          model.matrix(gguf + "attn_v", mixer + "v_proj", 1.3, sizes.keys(), sizes.hidden());
+          model.matrix(gguf + "attn_output", mixer + "o_proj", 2, sizes.hidden(), sizes.queries());
+        }
+        default -> {
+          int width = sizes.feedForward();
+          model.matrix(gguf + "ffn_up", mixer + "up_proj", 1, width, sizes.hidden());
+          model.matrix(gguf + "ffn_down", mixer + "down_proj", 1, sizes.hidden(), width);
+        }
+      }
+    }
+    TensorValues embedding =
+        model.random("token_embd", 0, 1, FamilyModel.VOCABULARY, sizes.hidden());
+    model.gguf("token_embd.weight", embedding);
+    model.folder("backbone.embeddings.weight", embedding);
+    model.norm("output_norm", "backbone.norm_f", sizes.hidden());
+    model.json("tie_word_embeddings", false);
+    model.matrix("output", "lm_head", 2, FamilyModel.VOCABULARY, sizes.hidden());
+    return model;
+  }
+
+  /** Returns a value in layers of a kind, and 0 in others. */
+  private static GgufValue perLayer(String pattern, char kind, int value) {
+    return FamilyModel.array(
+        pattern
+            .chars()
+            .mapToObj(one -> GgufValue.int32(one == kind ? value : 0))
+            .toArray(GgufValue[]::new));
+  }
+
+  /** The sizes and tensors of Mamba-2 layers. */
+  private record Mamba(int taps, int heads, int headDim, int groups, int stateDim) {
+    int inner() {
+      return heads * headDim;
+    }
+
+    void describe(FamilyModel model) {
+      model.putMetadata("ssm.conv_kernel", taps);
+      model.putMetadata("ssm.inner_size", inner());
+      model.putMetadata("ssm.state_size", stateDim);
+      model.putMetadata("ssm.time_step_rank", heads);
+      model.putMetadata("ssm.group_count", groups);
+    }
+
+    /**
+     * @param folder prefix of the names in a folder
+     */
+    void layer(FamilyModel model, int layer, String folder) {
+      int hidden = model.sizes().hidden();
+      int convolved = inner() + 2 * groups * stateDim;
+      String gguf = FamilyModel.gguf(layer);
+      model.matrix(gguf + "ssm_in", folder + "in_proj", 1.3, inner() + convolved + heads, hidden);
+      TensorValues kernel = model.random(gguf + "ssm_conv1d", 0, 0.6, convolved, taps);
+      model.gguf(gguf + "ssm_conv1d.weight", kernel);
+      model.folder(folder + "conv1d.weight", kernel.reshaped(convolved, 1, taps));
+      model.bias(gguf + "ssm_conv1d", folder + "conv1d", 0.3, convolved);
+      TensorValues bias = model.random(gguf + "ssm_dt", -1, 0.5, heads);
+      model.gguf(gguf + "ssm_dt.bias", bias);
+      model.folder(folder + "dt_bias", bias);
+      TensorValues logarithms = model.random(gguf + "ssm_a", 0, 0.7, heads);
+      model.gguf(gguf + "ssm_a", logarithms.mapped(x -> (float) -Math.exp(x)).reshaped(heads, 1));
+      model.folder(folder + "A_log", logarithms);
+      TensorValues skip = model.random(gguf + "ssm_d", 1, 0.3, heads);
+      model.gguf(gguf + "ssm_d", skip.reshaped(heads, 1));
+      model.folder(folder + "D", skip);
+      TensorValues norm = model.random(gguf + "ssm_norm", 1, 0.3, inner());
+      model.gguf(gguf + "ssm_norm.weight", norm.reshaped(groups, inner() / groups));
+      model.folder(folder + "norm.weight", norm);
+      model.matrix(gguf + "ssm_out", folder + "out_proj", 1.5, hidden, inner());
+    }
+  }
+
+  /** Says which layers attend: in GGUF by their KV heads, in a folder by their types. */
+  private static void attentionEveryThird(FamilyModel model, String attending, String recurrent) {
+    FamilySizes sizes = model.sizes();
+    JsonArray types = new JsonArray();
+    IntStream.range(0, sizes.layers())
+        .forEach(layer -> types.add(layer % 3 == 2 ? attending : recurrent));
+    model.json().add("layer_types", types);
+    GgufValue[] heads =
+        IntStream.range(0, sizes.layers())
+            .mapToObj(layer -> GgufValue.int32(layer % 3 == 2 ? sizes.kvHeads() : 0))
+            .toArray(GgufValue[]::new);
+    model.putMetadata("attention.head_count_kv", FamilyModel.array(heads));
+  }
+
+  /** Adds the kernel of a convolution; folders have a dimension of one between the two. */
+  private static void kernel(
+      FamilyModel model, int layer, String gguf, String huggingFace, int channels, int taps) {
+    String name = FamilyModel.gguf(layer) + gguf;
+    TensorValues values = model.random(name, 0, 0.6, channels, taps);
+    model.gguf(name + ".weight", values);
+    model.folder(
+        FamilyModel.huggingFace(layer) + huggingFace + ".weight",
+        values.reshaped(channels, 1, taps));
+  }
+}
