@@ -75,7 +75,8 @@ class OtherEndpointsTest {
     String key = "\"service_tier\": \"auto\", \"prompt_cache_key\": \"tale\"";
     assertThat(cached(path, key + ", \"cache_salt\": \"a\"")).isZero();
     assertThat(cached(path, key + ", \"cache_salt\": \"b\"")).isZero();
-    assertThat(cached(path, key)).isZero();
+    // Texts of other tests, which have no salt, may begin with the same token.
+    assertThat(cached(path, key)).isLessThanOrEqualTo(1);
     assertThat(cached(path, key + ", \"cache_salt\": \"a\"")).isPositive();
     HttpRequest delete = server.to("/kvasir/conversations/tale?cache_salt=a").DELETE().build();
     assertThat(server.send(delete).statusCode()).isEqualTo(204);
@@ -83,5 +84,36 @@ class OtherEndpointsTest {
     assertThat(cached(path, key + ", \"cache_salt\": \"b\"")).isPositive();
     assertThat(server.post(path, "{\"prompt\": \"a\", \"cache_salt\": \"\"}").body())
         .contains("cache_salt has 0 characters; expected 1 to 200");
+  }
+
+  @Test
+  void aTextKeepsToAPatternOrAGrammar() throws Exception {
+    String request = "{\"prompt\": \"The time:\", \"max_tokens\": 30, \"seed\": 3, %s}";
+    String pattern = "[01][0-9]:[0-5][0-9]( am| pm)";
+    String grammar = "\"root ::= \\\"<\\\" [a-c]{2,4} \\\">\\\"\"";
+    for (String field :
+        new String[] {
+          "\"guided_regex\": \"%s\"".formatted(pattern),
+          "\"structured_outputs\": {\"regex\": \"%s\"}".formatted(pattern)
+        }) {
+      assertThat(server.complete(request.formatted(field))).matches(pattern);
+    }
+    for (String field :
+        new String[] {
+          "\"grammar\": " + grammar,
+          "\"guided_grammar\": " + grammar,
+          "\"structured_outputs\": {\"grammar\": %s}".formatted(grammar)
+        }) {
+      assertThat(server.complete(request.formatted(field))).matches("<[a-c]{2,4}>");
+    }
+    HttpResponse<String> wrong =
+        server.post("/v1/completions", request.formatted("\"grammar\": \"root\""));
+    assertThat(wrong.statusCode()).isEqualTo(400);
+    assertThat(wrong.body()).contains("line 1 of the grammar has a name without ::=");
+    HttpResponse<String> both =
+        server.post(
+            "/v1/completions",
+            request.formatted("\"guided_regex\": \"a\", \"grammar\": " + grammar));
+    assertThat(both.body()).contains("grammar and guided_regex are both given; expected one");
   }
 }
