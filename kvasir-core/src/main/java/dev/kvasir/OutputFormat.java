@@ -35,6 +35,20 @@ public sealed interface OutputFormat {
     }
   }
 
+  /**
+   * A text that a regular expression matches as a whole.
+   *
+   * @param pattern docs/grammar.md lists what is supported
+   */
+  record Regex(String pattern) implements OutputFormat {}
+
+  /**
+   * A text of a grammar.
+   *
+   * @param rules in llama.cpp's notation GBNF, with a rule {@code root}
+   */
+  record Gbnf(String rules) implements OutputFormat {}
+
   static OutputFormat anyText() {
     return new AnyText();
   }
@@ -49,5 +63,13 @@ public sealed interface OutputFormat {
 
   static OutputFormat oneOf(List<String> texts) {
     return new OneOf(texts);
+  }
+
+  static OutputFormat regex(String pattern) {
+    return new Regex(pattern);
+  }
+
+  static OutputFormat gbnf(String rules) {
+    return new Gbnf(rules);
   }
 }

@@ -44,6 +44,25 @@ public final class Grammar {
             new GrammarExpression.CharacterClass(CodePoints.ALL), 0, GrammarExpression.UNBOUNDED));
   }
 
+  /**
+   * Returns the texts that a regular expression matches as a whole.
+   *
+   * @throws InvalidInputException if it has an unsupported part; docs/grammar.md lists what is
+   *     supported
+   */
+  public static Grammar regex(String pattern) {
+    return new Grammar(RegexParser.readWhole(pattern));
+  }
+
+  /**
+   * Returns the texts of the rule {@code root} of a grammar in llama.cpp's notation GBNF.
+   *
+   * @throws InvalidInputException if it is no such grammar
+   */
+  public static Grammar gbnf(String rules) {
+    return new Grammar(GbnfParser.read(rules));
+  }
+
   /** Returns the concatenation of grammars. */
   public static Grammar sequence(Grammar... parts) {
     return new Grammar(new GrammarExpression.Sequence(expressions(parts)));

@@ -22,6 +22,12 @@ final class ParserStates {
    */
   private static final int MAX_CONFIGURATIONS = 1000;
 
+  /**
+   * The same limit for configurations on the way there. The last one found is followed first, so
+   * some reach a byte before the limit, however the rules of a grammar call each other.
+   */
+  private static final int MAX_REACHED = 1 << 14;
+
   private final Automaton automaton;
   private final Map<ParserState.Key, ParserState> cache = new HashMap<>();
   private final ParserState start;
@@ -99,7 +105,7 @@ final class ParserStates {
     private boolean isAccepting;
 
     void add(int state, CallStack stack) {
-      if (automaton.canFinish(state, stack.depth())) {
+      if (reached.size() < MAX_REACHED && automaton.canFinish(state, stack.depth())) {
         Configuration configuration = new Configuration(state, stack);
         if (reached.add(configuration)) {
           unfollowed.add(configuration);
@@ -109,7 +115,7 @@ final class ParserStates {
 
     ParserState toState() {
       while (!unfollowed.isEmpty()) {
-        Configuration configuration = unfollowed.remove();
+        Configuration configuration = unfollowed.removeLast();
         if (automaton.finalStates.get(configuration.state())) {
           returnFrom(configuration.stack());
         } else {

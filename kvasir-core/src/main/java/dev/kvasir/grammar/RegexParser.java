@@ -3,31 +3,52 @@ package dev.kvasir.grammar;
 import dev.kvasir.error.InvalidInputException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * Parses the regular part of ECMA 262 expressions, which JSON Schema uses: alternatives, groups,
- * classes, quantifiers, and anchors at the ends. The result matches the contents of JSON strings.
+ * classes, quantifiers, and anchors at the ends. The result matches the contents of JSON strings,
+ * or plain text.
  */
 final class RegexParser {
   private static final int MAX_DEPTH = 50;
   private static final int MAX_COPIES = 10_000;
+  private static final int MAX_LENGTH = 1 << 14;
 
   private static final GrammarExpression ANYTHING =
       GrammarExpression.repeat(JsonExpressions.CHARACTER, 0, GrammarExpression.UNBOUNDED);
 
   private final String pattern;
   private final String pointer;
+  private final boolean matchesWhole;
+  private final Function<CodePoints, GrammarExpression> characters;
   private int at;
   private int depth;
 
-  private RegexParser(String pattern, String pointer) {
+  private RegexParser(
+      String pattern,
+      String pointer,
+      boolean matchesWhole,
+      Function<CodePoints, GrammarExpression> characters) {
     this.pattern = pattern;
     this.pointer = pointer;
+    this.matchesWhole = matchesWhole;
+    this.characters = characters;
   }
 
   /** Returns the contents of strings that contain a match. */
   static GrammarExpression read(String pattern, String pointer) {
-    return new RegexParser(pattern, pointer).readAll();
+    return new RegexParser(pattern, pointer, false, JsonExpressions::inString).readAll();
+  }
+
+  /** Returns the texts that the pattern matches from their beginning to their end. */
+  static GrammarExpression readWhole(String pattern) {
+    if (pattern.length() > MAX_LENGTH) {
+      throw new InvalidInputException(
+          "the pattern has %d characters; expected at most %d"
+              .formatted(pattern.length(), MAX_LENGTH));
+    }
+    return new RegexParser(pattern, "", true, GrammarExpression.CharacterClass::new).readAll();
   }
 
   private GrammarExpression readAll() {
@@ -37,10 +58,10 @@ final class RegexParser {
       GrammarExpression body = readSequence();
       boolean toEnd = take("$");
       List<GrammarExpression> parts = new ArrayList<>(List.of(body));
-      if (!fromStart) {
+      if (!fromStart && !matchesWhole) {
         parts.addFirst(ANYTHING);
       }
-      if (!toEnd) {
+      if (!toEnd && !matchesWhole) {
         parts.addLast(ANYTHING);
       }
       found.add(new GrammarExpression.Sequence(parts));
@@ -119,7 +140,7 @@ final class RegexParser {
       return readGroup();
     }
     if (next() == '[' || next() == '\\' || next() == '.') {
-      return JsonExpressions.inString(
+      return characters.apply(
           new RegexCharacterClass(pattern, at, this::refusal, end -> at = end).read());
     }
     if (next() == '*' || next() == '+' || next() == '?' || next() == '{') {
@@ -127,7 +148,7 @@ final class RegexParser {
     }
     int codePoint = pattern.codePointAt(at);
     at += Character.charCount(codePoint);
-    return JsonExpressions.inString(CodePoints.of(codePoint));
+    return characters.apply(CodePoints.of(codePoint));
   }
 
   private GrammarExpression readGroup() {
@@ -164,7 +185,7 @@ final class RegexParser {
 
   private InvalidInputException refusal(String what) {
     return new InvalidInputException(
-        "the pattern '%s' at %s has %s; expected alternatives, groups, classes, quantifiers up to %d and anchors at its ends"
-            .formatted(pattern, pointer, what, MAX_COPIES));
+        "the pattern '%s'%s has %s; expected alternatives, groups, classes, quantifiers up to %d and anchors at its ends"
+            .formatted(pattern, pointer.isEmpty() ? "" : " at " + pointer, what, MAX_COPIES));
   }
 }

@@ -32,6 +32,8 @@ public record CompiledFormat(OutputFormat format, Optional<TokenGrammar> grammar
           Optional.of(JsonGrammar.of(JsonFile.parse("the schema of the text", schema).root()));
       case OutputFormat.OneOf(List<String> texts) ->
           Optional.of(Grammar.choice(texts.stream().map(Grammar::literal).toArray(Grammar[]::new)));
+      case OutputFormat.Regex(String pattern) -> Optional.of(Grammar.regex(pattern));
+      case OutputFormat.Gbnf(String rules) -> Optional.of(Grammar.gbnf(rules));
     };
   }
 }

@@ -94,7 +94,10 @@ public final class KvasirServer implements AutoCloseable {
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));
     Optional<ConversationStore> store = openStore(chatService, options, log);
     Endpoints.Limits limits =
-        new Endpoints.Limits(options.access().listeningOn(options.host()), options.maxBodyBytes());
+        new Endpoints.Limits(
+            options.access().listeningOn(options.host()),
+            options.maxBodyBytes(),
+            options.maxSequences());
     Endpoints.HttpService httpService =
         Endpoints.create(chatService, metrics, store, responseStore(store), log, limits);
     Server server = newServer();

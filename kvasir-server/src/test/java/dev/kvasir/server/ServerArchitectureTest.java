@@ -24,10 +24,12 @@ class ServerArchitectureTest {
   private static final Map<String, Set<String>> ALLOWED = new LinkedHashMap<>();
 
   static {
-    ALLOWED.put("http", Set.of("state", "openai", "responses", "anthropic", "watch", "api"));
+    ALLOWED.put(
+        "http", Set.of("state", "openai", "responses", "anthropic", "llamacpp", "watch", "api"));
     ALLOWED.put("state", Set.of("watch"));
     ALLOWED.put("openai", Set.of("api"));
     ALLOWED.put("anthropic", Set.of("api"));
+    ALLOWED.put("llamacpp", Set.of("openai", "api"));
     ALLOWED.put("responses", Set.of("openai", "api"));
     ALLOWED.put("watch", Set.of());
     ALLOWED.put("api", Set.of());

@@ -1,6 +1,7 @@
 package dev.kvasir.server.http;
 
 import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.server.api.CacheSalt;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.api.ResponseFormat;
 import java.io.IOException;
@@ -24,7 +25,8 @@ final class CompletionEndpoint implements Endpoint {
   @Override
   public void handle(Exchange exchange) throws IOException, InterruptedException {
     Fields fields = exchange.body();
-    CompletionRequest request = reader.apply(fields).withTenant(exchange.tenant());
+    CompletionRequest request =
+        reader.apply(fields).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
     runner.run(request, writer(exchange, fields, formats.apply(fields)));
   }
 

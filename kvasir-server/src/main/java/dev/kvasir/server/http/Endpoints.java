@@ -1,24 +1,22 @@
 package dev.kvasir.server.http;
 
-import com.google.gson.JsonArray;
 import com.google.gson.JsonObject;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.api.ApiException;
-import dev.kvasir.server.api.Fields;
+import dev.kvasir.server.api.CacheSalt;
+import dev.kvasir.server.llamacpp.InfillFormat;
+import dev.kvasir.server.llamacpp.InfillReader;
 import dev.kvasir.server.openai.ChatResponseBuilder;
 import dev.kvasir.server.openai.CompletionResponseBuilder;
 import dev.kvasir.server.openai.RequestReader;
-import dev.kvasir.server.openai.TokenIds;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.state.ServerState;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +25,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 /** The routes of the server. */
 public final class Endpoints {
   private static final String CONVERSATIONS = "/kvasir/conversations/";
-  private static final String MODELS = "/v1/models/";
   private static final long BUSY_MILLIS = 500;
   private static final long IDLE_MILLIS = 3000;
 
@@ -51,8 +48,9 @@ public final class Endpoints {
   /**
    * @param access which clients are allowed
    * @param maxBodyBytes limit on the size of a request body
+   * @param maxSequences sequences that run concurrently
    */
-  public record Limits(AccessRules access, int maxBodyBytes) {}
+  public record Limits(AccessRules access, int maxBodyBytes, int maxSequences) {}
 
   public static HttpService create(
       ChatService service,
@@ -95,7 +93,18 @@ public final class Endpoints {
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
       router.add("POST", version + "/completions", text);
-      router.add("GET", version + "/models", all::models);
+    }
+    new ModelEndpoints(served, service.queue(), limits.maxSequences()).addTo(router);
+    InfillReader gaps = new InfillReader(served.model().tokenizer());
+    router.add(
+        "POST",
+        "/infill",
+        new CompletionEndpoint(
+            runner,
+            request -> reader.completion(gaps.completion(request)),
+            request -> new InfillFormat(reader.nameFor(request))));
+    for (String unsupported : List.of("/v1/audio/", "/v1/images/")) {
+      router.add("POST", unsupported, Endpoints::refuseMedia);
     }
     String oneResponse = ResponsesEndpoint.PATH + "/";
     router
@@ -106,9 +115,6 @@ public final class Endpoints {
         .add("POST", "/v1/messages", messages)
         .add("POST", "/v1/messages/count_tokens", messages.counter());
     router
-        .add("GET", MODELS, all::model)
-        .add("POST", "/tokenize", all::tokenize)
-        .add("POST", "/detokenize", all::detokenize)
         .add("GET", "/metrics", all::metrics)
         .add("GET", "/kvasir/state", all::state)
         .add("GET", "/kvasir/events", all::events)
@@ -128,61 +134,8 @@ public final class Endpoints {
     exchange.json(200, body);
   }
 
-  private void models(Exchange exchange) throws IOException {
-    JsonArray data = new JsonArray();
-    served.names().forEach(name -> data.add(model(name)));
-    JsonObject body = new JsonObject();
-    body.addProperty("object", "list");
-    body.add("data", data);
-    exchange.json(200, body);
-  }
-
-  private void model(Exchange exchange) throws IOException {
-    String name = lastSegment(exchange, MODELS);
-    if (!served.names().contains(name)) {
-      throw ApiException.notFound("there is no such model; there are %s".formatted(served.names()));
-    }
-    exchange.json(200, model(name));
-  }
-
-  private JsonObject model(String name) {
-    JsonObject model = new JsonObject();
-    model.addProperty("id", name);
-    model.addProperty("object", "model");
-    model.addProperty("created", 0);
-    model.addProperty("owned_by", "kvasir");
-    model.addProperty("context_length", served.contextLimit());
-    return model;
-  }
-
-  private static String lastSegment(Exchange exchange, String prefix) {
-    return URLDecoder.decode(exchange.path().substring(prefix.length()), StandardCharsets.UTF_8);
-  }
-
-  private void tokenize(Exchange exchange) throws IOException {
-    Fields request = exchange.body();
-    String content =
-        request.string("content").orElseThrow(() -> request.missing("content", "a text"));
-    JsonArray tokens = new JsonArray();
-    for (int id : served.model().tokenizer().encode(content, request.isTrue("add_special"))) {
-      tokens.add(id);
-    }
-    JsonObject body = new JsonObject();
-    body.add("tokens", tokens);
-    exchange.json(200, body);
-  }
-
-  private void detokenize(Exchange exchange) throws IOException {
-    Fields request = exchange.body();
-    JsonArray tokens =
-        request.array("tokens").orElseThrow(() -> request.missing("tokens", "a list of token ids"));
-    JsonObject body = new JsonObject();
-    body.addProperty("content", served.model().tokenizer().decode(ids(request, tokens)));
-    exchange.json(200, body);
-  }
-
-  private int[] ids(Fields request, JsonArray tokens) {
-    return TokenIds.read(request, tokens, served.model().config().vocabulary());
+  private static void refuseMedia(Exchange exchange) {
+    throw ApiException.invalid("this server has no models for audio or images; it generates text");
   }
 
   private void metrics(Exchange exchange) throws IOException {
@@ -209,7 +162,8 @@ public final class Endpoints {
   }
 
   private void forget(Exchange exchange) throws IOException {
-    served.model().prefixes().forget(exchange.tenant(), lastSegment(exchange, CONVERSATIONS));
+    String tenant = CacheSalt.tenant(exchange.tenant(), exchange.parameter(CacheSalt.FIELD));
+    served.model().prefixes().forget(tenant, exchange.after(CONVERSATIONS));
     exchange.noContent();
   }
 }

@@ -1,15 +1,18 @@
 package dev.kvasir.server.http;
 
+import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import dev.kvasir.server.api.ApiException;
 import dev.kvasir.server.api.Fields;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.URLDecoder;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 import java.util.function.Function;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
@@ -45,6 +48,16 @@ final class Exchange {
 
   String path() {
     return Request.getPathInContext(request);
+  }
+
+  /** Returns the rest of the path after a prefix, decoded. */
+  String after(String prefix) {
+    return URLDecoder.decode(path().substring(prefix.length()), StandardCharsets.UTF_8);
+  }
+
+  /** Returns a parameter of the query. */
+  Optional<String> parameter(String name) {
+    return Optional.ofNullable(Request.extractQueryParameters(request).getValue(name));
   }
 
   String method() {
@@ -126,7 +139,7 @@ final class Exchange {
     return status != 0;
   }
 
-  void json(int code, JsonObject body) throws IOException {
+  void json(int code, JsonElement body) throws IOException {
     response.getHeaders().put(JSON);
     bytes(code, body.toString().getBytes(StandardCharsets.UTF_8));
   }

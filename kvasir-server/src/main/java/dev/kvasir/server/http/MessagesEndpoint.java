@@ -7,6 +7,7 @@ import dev.kvasir.server.anthropic.MessagesError;
 import dev.kvasir.server.anthropic.MessagesFormat;
 import dev.kvasir.server.anthropic.MessagesReader;
 import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.CacheSalt;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.RequestReader;
 import java.io.IOException;
@@ -27,7 +28,8 @@ final class MessagesEndpoint implements Endpoint {
     Fields fields = exchange.body();
     List<String> stopSequences = stopSequences(fields);
     Fields chat = MessagesReader.chat(fields);
-    CompletionRequest request = requests.chat(chat).withTenant(exchange.tenant());
+    CompletionRequest request =
+        requests.chat(chat).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
     MessagesFormat format = new MessagesFormat(requests.nameFor(chat), stopSequences);
     runner.run(request, CompletionEndpoint.writer(exchange, fields, format));
   }

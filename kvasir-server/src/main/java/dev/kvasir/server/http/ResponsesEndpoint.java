@@ -4,6 +4,7 @@ import com.google.gson.JsonObject;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.server.api.ApiException;
+import dev.kvasir.server.api.CacheSalt;
 import dev.kvasir.server.api.Fields;
 import dev.kvasir.server.openai.RequestReader;
 import dev.kvasir.server.responses.ResponseStore;
@@ -52,7 +53,8 @@ final class ResponsesEndpoint implements Endpoint {
           "background", "background and stream are both true; expected at most one of them");
     }
     ResponsesReader.Translated translated = reader.read(fields, tenant);
-    CompletionRequest request = requests.chat(translated.chat()).withTenant(tenant);
+    CompletionRequest request =
+        requests.chat(translated.chat()).withTenant(CacheSalt.tenant(tenant, fields));
     String model = requests.nameFor(translated.chat());
     ResponsesFormat format = new ResponsesFormat(translated, tenant, model, tokenizer, store);
     if (background) {

@@ -7,7 +7,7 @@ import dev.kvasir.chat.PrefixHit;
 import java.util.List;
 
 /** Writes token counts and timings of a completion. */
-final class Usage {
+public final class Usage {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private Usage() {}
@@ -34,7 +34,7 @@ final class Usage {
   /**
    * Returns the fields of llama.cpp's server, which user interfaces display, and two of our own.
    */
-  static JsonObject timings(CompletionEvent.Done done) {
+  public static JsonObject timings(CompletionEvent.Done done) {
     Generation generation = done.generation();
     JsonObject timings = new JsonObject();
     PrefixHit prefixHit = done.prefixHit();
