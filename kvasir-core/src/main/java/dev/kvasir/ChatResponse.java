@@ -34,8 +34,10 @@ public record ChatResponse(
    *
    * @param promptTokens tokens of the rendered conversation
    * @param cachedTokens the part of the prompt that came from the prefix cache
+   * @param drafts what speculation contributed
    */
-  public record TokenUsage(int promptTokens, int cachedTokens, int generatedTokens) {
+  public record TokenUsage(
+      int promptTokens, int cachedTokens, int generatedTokens, Generation.Drafts drafts) {
     public int totalTokens() {
       return promptTokens + generatedTokens;
     }

@@ -164,7 +164,8 @@ public final class ChatStream implements Iterable<ChatEvent>, AutoCloseable {
         new ChatResponse.TokenUsage(
             request.prompt().length,
             done.prefixHit().tokens(),
-            done.generation().generatedTokens()));
+            done.generation().generatedTokens(),
+            done.generation().drafts()));
   }
 
   private void checkCancelled() {

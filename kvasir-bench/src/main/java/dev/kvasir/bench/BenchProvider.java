@@ -14,7 +14,7 @@ public final class BenchProvider implements CommandProvider {
     bench.addSubcommand(new AttentionBench(out, err)).addSubcommand(new StartBench(out, err));
     bench.addSubcommand(new ServeBench(out, err)).addSubcommand(new RestoreBench(out, err));
     bench.addSubcommand(new ShapeBench(out, err)).addSubcommand(new ExpertBench(out, err));
-    bench.addSubcommand(new GpuBench(out, err));
+    bench.addSubcommand(new GpuBench(out, err)).addSubcommand(new SpeculateBench(out, err));
     return bench;
   }
 }

@@ -6,9 +6,11 @@ import dev.kvasir.engine.NgramDrafter;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.text.Tokenizer;
+import java.nio.file.Path;
 
 /** What proposes tokens for the sessions of a model. */
-sealed interface Drafting extends AutoCloseable {
+public sealed interface Drafting extends AutoCloseable
+    permits Drafting.None, Drafting.FromText, DraftModel {
   /**
    * Returns what proposes tokens for a session, closed with it; null for nothing.
    *
@@ -50,7 +52,11 @@ sealed interface Drafting extends AutoCloseable {
         requireVerification(name, engine);
         yield new FromText();
       }
-      case MODEL -> throw new InvalidInputException("draft models are not supported");
+      case MODEL -> {
+        requireVerification(name, engine);
+        Path file = speculation.draftModel().orElseThrow();
+        yield DraftModel.load(file, options, name, tokenizer, engine.config().vocabulary());
+      }
     };
   }
 

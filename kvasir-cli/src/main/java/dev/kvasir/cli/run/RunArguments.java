@@ -10,6 +10,7 @@ import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelOutline;
+import dev.kvasir.cli.arguments.SpeculationArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
@@ -73,6 +74,7 @@ final class RunArguments {
 
   @Mixin private LoadArguments load;
   @Mixin private DeviceArguments device;
+  @Mixin private SpeculationArguments speculation;
 
   private CacheSpec chosen; // by --kv auto
 
@@ -118,7 +120,7 @@ final class RunArguments {
         savingOption == null
             ? device.choice(List.of(spec()))
             : device.choiceWithStorage(savingOption);
-    EngineOptions options = load.options().withDevice(choice);
+    EngineOptions options = speculation.addTo(load.options().withDevice(choice));
     return memory == null ? options : options.withCacheBytes(memoryBytes());
   }
 

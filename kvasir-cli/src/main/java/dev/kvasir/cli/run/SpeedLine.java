@@ -16,16 +16,24 @@ final class SpeedLine {
   static String of(
       Generation made, ModelSession session, CacheSpec kind, GenerationSettings options) {
     String seed = GenerateArguments.seedOf(options).map(words -> ", " + words).orElse("");
-    return "prompt %s at %s, generated %s at %s, KV cache %s%s%s, %s"
+    return "prompt %s at %s, generated %s at %s%s, KV cache %s%s%s, %s"
         .formatted(
             Units.tokens(made.promptTokens()),
             Units.rate(made.promptTokensPerSecond()),
             Units.tokens(made.generatedTokens()),
             Units.rate(made.generatedTokensPerSecond()),
+            drafts(made.drafts()),
             CacheSummary.of(session, kind),
             quantization(made.quantization()) + requantization(made),
             seed,
             reason(made.finish()));
+  }
+
+  private static String drafts(Generation.Drafts drafts) {
+    return drafts.proposedTokens() == 0
+        ? ""
+        : " with %d of %d drafted tokens accepted"
+            .formatted(drafts.acceptedTokens(), drafts.proposedTokens());
   }
 
   /** Describes the quantization time if it is significant. */

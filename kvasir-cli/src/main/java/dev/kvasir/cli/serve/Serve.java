@@ -7,6 +7,7 @@ import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelOutline;
+import dev.kvasir.cli.arguments.SpeculationArguments;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
@@ -46,6 +47,7 @@ public final class Serve implements Callable<Integer> {
   @Mixin private ServeArguments serve;
   @Mixin private LoadArguments load;
   @Mixin private DeviceArguments device;
+  @Mixin private SpeculationArguments speculation;
 
   public Serve(Streams streams) {
     this.streams = streams;
@@ -73,7 +75,8 @@ public final class Serve implements Callable<Integer> {
         options.stores().isEmpty()
             ? device.choice(options.cacheSpecs())
             : device.choiceWithStorage("--store");
-    EngineOptions loading = load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice);
+    EngineOptions loading =
+        speculation.addTo(load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice));
     serve.check(model.outline(load), options, loading.profile().or(() -> model.profile(null)));
     try (LoadedModel loaded = model.load(loading, streams);
         Termination termination = Termination.install();

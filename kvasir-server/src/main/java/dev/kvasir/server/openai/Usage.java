@@ -28,12 +28,25 @@ public final class Usage {
     usage.addProperty("completion_tokens", generated);
     usage.addProperty("total_tokens", promptTokens + generated);
     usage.add("prompt_tokens_details", details);
+    usage.add("completion_tokens_details", drafts(finished));
     return usage;
   }
 
-  /**
-   * Returns the fields of llama.cpp's server, which user interfaces display, and two of our own.
-   */
+  /** Returns the tokens that speculation proposed, in the fields for predicted outputs. */
+  private static JsonObject drafts(List<CompletionEvent.Done> finished) {
+    int accepted = 0;
+    int rejected = 0;
+    for (CompletionEvent.Done done : finished) {
+      accepted += done.generation().drafts().acceptedTokens();
+      rejected += done.generation().drafts().rejectedTokens();
+    }
+    JsonObject details = new JsonObject();
+    details.addProperty("accepted_prediction_tokens", accepted);
+    details.addProperty("rejected_prediction_tokens", rejected);
+    return details;
+  }
+
+  /** Returns the fields of llama.cpp's server, which user interfaces display, and two more. */
   public static JsonObject timings(CompletionEvent.Done done) {
     Generation generation = done.generation();
     JsonObject timings = new JsonObject();
@@ -49,6 +62,10 @@ public final class Usage {
     timings.addProperty("predicted_n", generation.generatedTokens());
     timings.addProperty("predicted_ms", generation.generationNanos() / NANOS_PER_MILLI);
     timings.addProperty("predicted_per_second", generation.generatedTokensPerSecond());
+    if (generation.drafts().proposedTokens() > 0) {
+      timings.addProperty("draft_n", generation.drafts().proposedTokens());
+      timings.addProperty("draft_n_accepted", generation.drafts().acceptedTokens());
+    }
     return timings;
   }
 }

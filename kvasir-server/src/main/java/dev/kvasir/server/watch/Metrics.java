@@ -15,6 +15,8 @@ public final class Metrics {
   private final LongAdder promptTokens = new LongAdder();
   private final LongAdder cachedTokens = new LongAdder();
   private final LongAdder generatedTokens = new LongAdder();
+  private final LongAdder draftedTokens = new LongAdder();
+  private final LongAdder acceptedTokens = new LongAdder();
   private final LongAdder truncated = new LongAdder();
   private final RateMeter textRate = new RateMeter();
   private final PrometheusHistogram timeToFirstToken =
@@ -64,6 +66,8 @@ public final class Metrics {
     promptTokens.add(generation.promptTokens());
     cachedTokens.add(cached);
     generatedTokens.add(generation.generatedTokens());
+    draftedTokens.add(generation.drafts().proposedTokens());
+    acceptedTokens.add(generation.drafts().acceptedTokens());
     if (generation.finish() == Finish.CACHE_FULL) {
       truncated.increment();
     }
@@ -93,6 +97,16 @@ public final class Metrics {
     alias(
         out, "kvasir_prompt_tokens_known_total", "kvasir_prompt_tokens_cached_total", cachedTokens);
     counter(out, "kvasir_generated_tokens_total", "Tokens that were generated.", generatedTokens);
+    counter(
+        out,
+        "kvasir_draft_tokens_total",
+        "Tokens that speculation proposed and a step verified.",
+        draftedTokens);
+    counter(
+        out,
+        "kvasir_draft_tokens_accepted_total",
+        "Proposed tokens that became part of a completion.",
+        acceptedTokens);
     counter(
         out,
         "kvasir_completions_truncated_total",

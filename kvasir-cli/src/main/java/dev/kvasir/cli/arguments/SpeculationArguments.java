@@ -1,0 +1,67 @@
+package dev.kvasir.cli.arguments;
+
+import dev.kvasir.LoadOptions.Device;
+import dev.kvasir.LoadOptions.Speculation;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.DeviceChoice;
+import dev.kvasir.runtime.EngineOptions;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** What proposes tokens, so that one step verifies several. */
+public final class SpeculationArguments {
+  @Option(
+      names = "--speculate",
+      paramLabel = "KIND|MODEL",
+      defaultValue = "off",
+      description =
+          "Verify several proposed tokens in one step; the text stays the same. off; ngram,"
+              + " from repetitions in the prompt and the answer; auto, ngram where the device"
+              + " supports it; or a smaller model with the same vocabulary, a GGUF file or a"
+              + " folder. Default: ${DEFAULT-VALUE}.")
+  private String kind;
+
+  /**
+   * Adds the choice to options.
+   *
+   * @throws InvalidInputException if it is unknown, or the device cannot verify tokens
+   */
+  public EngineOptions addTo(EngineOptions options) {
+    Speculation speculation = speculation();
+    DeviceChoice device = options.device();
+    boolean isExplicit =
+        speculation.kind() == Speculation.Kind.NGRAM
+            || speculation.kind() == Speculation.Kind.MODEL;
+    if (isExplicit && device.type() == Device.CUDA) {
+      throw new InvalidInputException(
+          "--speculate is %s; with --device cuda expected off or auto, since a card gives several"
+                  .formatted(kind)
+              + " tokens other bits than one");
+    }
+    return options.withSpeculation(speculation);
+  }
+
+  private Speculation speculation() {
+    return switch (kind) {
+      case "off" -> Speculation.off();
+      case "ngram" -> Speculation.ngram();
+      case "auto" -> Speculation.auto();
+      default -> Speculation.draftModel(model());
+    };
+  }
+
+  private Path model() {
+    try {
+      Path file = Path.of(kind);
+      if (Files.exists(file)) {
+        return file;
+      }
+    } catch (InvalidPathException e) {
+      // no path either
+    }
+    throw new InvalidInputException(
+        "--speculate is '%s'; expected off, ngram, auto, or a model that exists".formatted(kind));
+  }
+}
