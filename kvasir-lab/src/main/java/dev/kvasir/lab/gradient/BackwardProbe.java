@@ -5,6 +5,8 @@ import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.model.ExpertWeights;
 import dev.kvasir.model.GatedWeights;
+import dev.kvasir.model.NoFeedForward;
+import dev.kvasir.model.UngatedWeights;
 import dev.kvasir.runtime.LoadedModel;
 
 /** A piece of the backward pass whose time can be measured: one feed-forward matrix. */
@@ -23,6 +25,8 @@ public final class BackwardProbe {
         switch (model.weights().layers().getLast().feedForward()) {
           case GatedWeights gated -> gated.up().matrix();
           case ExpertWeights mixture -> mixture.experts().getFirst().up().matrix();
+          case UngatedWeights ungated -> ungated.up().matrix();
+          case NoFeedForward _ -> throw new IllegalStateException("only hybrids have such layers");
         };
     WeightProducts products =
         new WeightProducts(

@@ -8,6 +8,8 @@ import dev.kvasir.model.HeadNorm;
 import dev.kvasir.model.LayerWeights;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.MultiHeadWeights;
+import dev.kvasir.model.NoFeedForward;
+import dev.kvasir.model.UngatedWeights;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -98,6 +100,8 @@ final class LayerPass {
         switch (weights.feedForward()) {
           case GatedWeights dense -> gated.with(dense);
           case ExpertWeights mixture -> experts.with(mixture);
+          case UngatedWeights _, NoFeedForward _ ->
+              throw new IllegalStateException("only hybrids have such layers");
         };
     x = input;
     rows.normalize(x, layer.attentionNorm(), config.normEpsilon(), tokens, normed);

@@ -69,15 +69,21 @@ public final class TracedDecoder {
   /**
    * Fails for a decoder that cannot be traced.
    *
-   * @throws InvalidInputException if it uses latent attention
+   * @throws InvalidInputException if it uses latent attention or has recurrent layers
    */
   public static void requireTraceable(ModelConfig config) {
     if (config.latent().isPresent()) {
-      throw new InvalidInputException(
-          "%s: calibration requires multi-head attention; this is a %s model, which uses latent"
-                  .formatted(config.name(), config.architecture().identifier())
-              + " attention");
+      throw untraceable(config, "uses latent attention");
     }
+    if (config.recurrent().isPresent()) {
+      throw untraceable(config, "has recurrent layers");
+    }
+  }
+
+  private static InvalidInputException untraceable(ModelConfig config, String reason) {
+    return new InvalidInputException(
+        "%s: calibration requires multi-head attention in every layer; this is a %s model, which %s"
+            .formatted(config.name(), config.architecture().identifier(), reason));
   }
 
   /** Returns a decoder that shares the model's weights; the model must stay open. */
