@@ -8,7 +8,9 @@ import java.util.OptionalInt;
  * How a model is loaded and run.
  *
  * @param threads threads that compute a step together
- * @param profile file with calibration data of the model; the bundled model has its own
+ * @param profile file with calibration data of the model. Without it, the bundled model uses its
+ *     own, and other models the file {@code MODEL.profile} beside {@code MODEL.gguf}, {@code
+ *     kvasir.profile} in their folder, or what {@code kvasir calibrate} saved for them.
  * @param contextLimit maximum context to use, if below the model's own
  * @param cacheMemory maximum bytes of all KV caches together
  * @param device the device to compute on

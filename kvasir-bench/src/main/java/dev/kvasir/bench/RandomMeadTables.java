@@ -5,6 +5,7 @@ import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.MeadProfile;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.codec.mead.TierAssigner;
+import dev.kvasir.codec.mead.TierStatistics;
 import dev.kvasir.profile.Profile;
 import java.util.Arrays;
 import java.util.List;
@@ -48,14 +49,20 @@ final class RandomMeadTables {
         sizes(shape.keyDim()),
         same,
         same,
-        sizes(TierAssigner.TIERS * both),
-        sizes(TierAssigner.TIERS * SIDES),
+        tiers(),
+        tiers(),
         sizes(SIDES * HeadProfile.RANK_BUCKETS),
         sizes(shape.valueDim()),
         lows,
         steps,
         HeadProfile.packNibbles(
             nibbles(shape.keyDim()), shape.keyDim(), nibbles(shape.valueDim()), shape.valueDim()));
+  }
+
+  private TierStatistics tiers() {
+    return new TierStatistics(
+        sizes(TierAssigner.TIERS * (shape.keyDim() + shape.valueDim())),
+        sizes(TierAssigner.TIERS * SIDES));
   }
 
   private static float[] identity(int size) {

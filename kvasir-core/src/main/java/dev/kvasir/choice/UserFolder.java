@@ -3,7 +3,9 @@ package dev.kvasir.choice;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The folder in which Kvasir keeps what belongs to a user: sessions and measured figures. */
+/**
+ * The folder in which Kvasir keeps what belongs to a user: sessions, profiles and measured figures.
+ */
 public record UserFolder(Path path) {
   /** System property that names the folder. */
   public static final String PROPERTY = "kvasir.home";
@@ -37,6 +39,15 @@ public record UserFolder(Path path) {
 
   public Path sessions() {
     return path.resolve("sessions");
+  }
+
+  /**
+   * Returns the file with the calibration profile of a model, which need not exist.
+   *
+   * @param fingerprint of the model
+   */
+  public Path profile(String fingerprint) {
+    return path.resolve("profiles").resolve(fingerprint + ".profile");
   }
 
   /** Returns the folder of the figures of all models. */

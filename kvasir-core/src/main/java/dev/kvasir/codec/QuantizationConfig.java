@@ -1,5 +1,7 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
 import java.util.Set;
 
 /** A parsed cache spec, independent of the model's dimensions. */
@@ -36,6 +38,16 @@ public interface QuantizationConfig {
    */
   default Set<String> profileParts() {
     return Set.of();
+  }
+
+  /**
+   * Returns a sentence that warns of a profile that may not suit this cache; empty if nothing is
+   * known against it.
+   *
+   * @param profile the profile of the model
+   */
+  default Optional<String> warning(Profile profile) {
+    return Optional.empty();
   }
 
   /** Returns a spec with the settings that the model's profile determines. */

@@ -58,6 +58,16 @@ public final class AtomicFile {
     }
   }
 
+  /** Creates the folder of a file, and the folders above it, if they are missing. */
+  public static void createFolderOf(Path file) {
+    try {
+      Files.createDirectories(folderOf(file));
+    } catch (IOException e) {
+      throw new InvalidInputException(
+          "%s: its folder cannot be created: %s".formatted(file, reason(e)), e);
+    }
+  }
+
   /** Rejects a path that cannot be written, before the work whose result it should hold. */
   public static void checkWritable(Path file) {
     Path folder = folderOf(file);

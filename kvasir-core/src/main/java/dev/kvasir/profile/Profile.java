@@ -185,6 +185,20 @@ public final class Profile {
     return Optional.ofNullable(tensors.get(key)).map(tensor -> tensor.shape().clone());
   }
 
+  /**
+   * Returns the name of the note that tells what a part was made of: texts, tokens, settings.
+   *
+   * @param part a part that calibration adds
+   */
+  public static String originNote(String part) {
+    return part + "/made-of";
+  }
+
+  /** Returns the name of the note that tells how a part fared in the check after calibration. */
+  public static String checkNote(String part) {
+    return part + "/check";
+  }
+
   /** Returns a remark. */
   public Optional<String> note(String key) {
     return Optional.ofNullable(notes.get(key));

@@ -60,13 +60,14 @@ public final class LoadedModel implements Model {
       String name,
       DecoderEngine engine,
       Tokenizer tokenizer,
+      Optional<Profile> profile,
       Supplier<String> weightsHash,
       WorkerPool workers,
       EngineOptions options) {
     this.name = name;
     this.engine = engine;
     this.tokenizer = tokenizer;
-    this.profile = options.profile().map(given -> given.requireModel(engine.fingerprint(), name));
+    this.profile = profile.map(given -> given.requireModel(engine.fingerprint(), name));
     this.weightsHash = weightsHash;
     this.workers = workers;
     this.drafting = Drafting.of(options, name, engine, tokenizer);
@@ -98,6 +99,7 @@ public final class LoadedModel implements Model {
         : loadGguf(
             GgufFile.open(fileOrFolder),
             () -> WeightsHash.of(fileOrFolder, () -> GgufFile.open(fileOrFolder)),
+            fingerprint -> profile(fileOrFolder, fingerprint, options),
             options);
   }
 
@@ -111,15 +113,35 @@ public final class LoadedModel implements Model {
     boolean hasOwn = options.profile().isEmpty() && options.outliers().isEmpty();
     Optional<Profile> own = hasOwn ? BundledFiles.profile() : Optional.empty();
     return loadGguf(
-        BundledFiles.open(), BundledFiles::hash, own.map(options::withProfile).orElse(options));
+        BundledFiles.open(), BundledFiles::hash, unused -> own.or(options::profile), options);
   }
 
-  private static LoadedModel loadGguf(GgufFile file, Supplier<String> hash, EngineOptions options) {
+  /** Returns the given profile, or the one that belongs to the files. */
+  private static Optional<Profile> profile(
+      Path fileOrFolder, String fingerprint, EngineOptions options) {
+    if (options.profile().isPresent() || options.outliers().isPresent()) {
+      return options.profile();
+    }
+    ProfileSearch search = ProfileSearch.of(fileOrFolder, fingerprint, UserFolder.ofThisProcess());
+    if (!search.rejected().isEmpty()) {
+      // Only here, because creating a logger adds tens of milliseconds to startup.
+      System.Logger log = System.getLogger(LoadedModel.class.getName());
+      search.rejected().forEach(sentence -> log.log(System.Logger.Level.WARNING, sentence));
+    }
+    return search.profile();
+  }
+
+  private static LoadedModel loadGguf(
+      GgufFile file,
+      Supplier<String> hash,
+      Function<String, Optional<Profile>> profile,
+      EngineOptions options) {
     try {
       return load(
           file.name(),
           options,
           hash,
+          profile,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
           workers -> new EngineChoice(options, workers).load(file));
     } catch (RuntimeException | Error e) {
@@ -133,15 +155,21 @@ public final class LoadedModel implements Model {
         folder.toString(),
         options,
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
+        fingerprint -> profile(folder, fingerprint, options),
         () -> Tokenizer.ofFolder(folder),
         workers -> new EngineChoice(options, workers).load(folder));
   }
 
-  /** Loads the tokenizer and the weights in parallel. */
+  /**
+   * Loads the tokenizer and the weights in parallel.
+   *
+   * @param profile returns the profile of the model with a fingerprint
+   */
   private static LoadedModel load(
       String name,
       EngineOptions options,
       Supplier<String> weightsHash,
+      Function<String, Optional<Profile>> profile,
       Supplier<Tokenizer> tokenizerLoader,
       Function<WorkerPool, DecoderEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
@@ -150,7 +178,13 @@ public final class LoadedModel implements Model {
     try {
       engine = engineLoader.apply(workers);
       return new LoadedModel(
-          name, engine, tokenizer.join(), new Lazy<>(weightsHash), workers, options);
+          name,
+          engine,
+          tokenizer.join(),
+          profile.apply(engine.fingerprint()),
+          new Lazy<>(weightsHash),
+          workers,
+          options);
     } catch (RuntimeException | Error e) {
       workers.close();
       if (engine != null) {
@@ -242,6 +276,11 @@ public final class LoadedModel implements Model {
     return profile;
   }
 
+  /** Returns a sentence that warns of a profile that may not suit a cache; empty if it does. */
+  public Optional<String> warning(CacheSpec spec) {
+    return profile.flatMap(spec.config()::warning);
+  }
+
   /** Creates an empty cache for a sequence up to the model's context length. */
   public KvCache newCache(CacheSpec spec) {
     return newCache(spec, config().contextLength());
@@ -253,8 +292,17 @@ public final class LoadedModel implements Model {
    * @param contextLimit maximum tokens of the sequence
    */
   public KvCache newCache(CacheSpec spec, int contextLimit) {
+    return newCache(spec, profile, contextLimit);
+  }
+
+  /**
+   * Creates an empty cache with another profile, such as one that is being calibrated.
+   *
+   * @param calibrated profile of this model
+   */
+  public KvCache newCache(CacheSpec spec, Optional<Profile> calibrated, int contextLimit) {
     checkOpen();
-    return engine.newCache(spec, profile, contextLimit);
+    return engine.newCache(spec, calibrated, contextLimit);
   }
 
   CacheContext cacheContext() {

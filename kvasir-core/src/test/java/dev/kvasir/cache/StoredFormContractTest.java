@@ -99,7 +99,8 @@ class StoredFormContractTest {
             "VqllmPage",
             "LatentPage",
             "MeadPage",
-            "TokenIdPage");
+            "TokenIdPage",
+            "MeadPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly(
             "PatternkvSequence",

@@ -69,6 +69,7 @@ final class StoredSequences {
             "pmkvq:2,budget=1MiB,widths=profile",
             "pmkvq:2,budget=1MiB,widths=budget",
             "commvq:2,scores=decoded",
+            "mead:2,classes=attention,first=coded",
             "mead:2.5,budget=210KiB"));
   }
 

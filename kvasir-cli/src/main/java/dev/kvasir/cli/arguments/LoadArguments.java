@@ -29,8 +29,9 @@ public final class LoadArguments {
       names = "--profile",
       paramLabel = "FILE",
       description =
-          "Calibration profile of the model, for caches that need one. Default: the"
-              + " bundled model has its own, other models have none.")
+          "Calibration profile of the model, for caches that need one. Default: MODEL.profile"
+              + " beside MODEL.gguf, kvasir.profile in the model's folder, or what 'kvasir"
+              + " calibrate' saved for the model; the bundled model has its own.")
   private Path profile;
 
   @Option(

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.arguments;
 
+import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.format.GgufFile;
@@ -11,6 +12,7 @@ import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.runtime.ProfileSearch;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,7 +69,8 @@ public final class ModelArguments {
   }
 
   /**
-   * Returns the calibration profile of the model.
+   * Returns the calibration profile of the model: the given one, the bundled model's own, or the
+   * one found for the model.
    *
    * @param file that was given, or null
    */
@@ -75,7 +78,14 @@ public final class ModelArguments {
     if (file != null) {
       return Optional.of(Profile.open(file));
     }
-    return isBundled() ? BundledFiles.profile() : Optional.empty();
+    return isBundled() ? BundledFiles.profile() : foundProfile().map(Profile::open);
+  }
+
+  /** Returns the profile that loading the model finds; empty for the bundled model. */
+  public Optional<Path> foundProfile() {
+    return isBundled() || isConfigOnly()
+        ? Optional.empty()
+        : ProfileSearch.of(path, fingerprint(), UserFolder.ofThisProcess()).file();
   }
 
   public GgufFile openGguf() {

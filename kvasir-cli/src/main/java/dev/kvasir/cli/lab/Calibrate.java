@@ -1,5 +1,6 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -42,7 +43,7 @@ import picocli.CommandLine.Spec;
           + " --out my.profile",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
       "  kvasir calibrate --kv commvq:2,values=encoder --out my.profile",
-      "  kvasir calibrate --kv mead --model models/some-model.gguf --out my.profile",
+      "  kvasir calibrate --kv mead --model models/some-model.gguf",
       "  kvasir calibrate --kv commvq:2 --model folder-with-config.json-alone --forecast --speed 500",
       "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
     })
@@ -65,7 +66,9 @@ public final class Calibrate implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "The profile to write. An existing profile keeps its other parts. Methods that"
-              + " give layers or channels different bits also draw them in FILE.svg.")
+              + " give layers or channels different bits also draw them in FILE.svg. Default:"
+              + " profiles/FINGERPRINT.profile in $KVASIR_HOME or ~/.local/share/kvasir, where"
+              + " every command finds it; the bundled model needs a file.")
   private Path out;
 
   @Option(
@@ -105,18 +108,30 @@ public final class Calibrate implements Callable<Integer> {
     Calibrator calibrator = calibrator(target);
     CalibratorOptions.rejectForeign(spec, target);
     forecast.check();
-    if (out != null) {
-      AtomicFile.checkWritable(out);
-    } else if (!forecast.isForecastOnly()) {
-      throw new InvalidInputException("--out is missing; expected the profile to write");
+    if (out == null && model.isBundled() && !forecast.isForecastOnly()) {
+      throw new InvalidInputException(
+          "--out is missing; expected the profile to write, because the bundled model uses its own");
     }
     CalibrationPlan plan = calibrator.plan(request(calibrator, target));
-    checkFits(model.outline(load));
+    ModelOutline outline = model.outline(load);
+    chooseOut(outline);
+    checkFits(outline);
     if (calibrator.isDistributed()) {
       return runWithForecast(plan);
     }
     rejectOptionsOfLongWork();
     return runInThisProcess(plan);
+  }
+
+  /** Saves the profile where it is found by the model's fingerprint, if no file was given. */
+  private void chooseOut(ModelOutline outline) {
+    if (out == null && !forecast.isForecastOnly()) {
+      out = UserFolder.ofThisProcess().profile(outline.fingerprint());
+      AtomicFile.createFolderOf(out);
+    }
+    if (out != null) {
+      AtomicFile.checkWritable(out);
+    }
   }
 
   /** Rejects options that do not fit the model, before its weights are loaded. */

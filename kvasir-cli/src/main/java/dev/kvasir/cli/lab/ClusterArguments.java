@@ -12,6 +12,7 @@ import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -113,8 +114,9 @@ final class ClusterArguments {
     if (!model.isBundled()) {
       inputs = inputs.with(TaskInput.of(TaskInput.Role.MODEL, model.path()));
     }
-    return load.profile().isPresent()
-        ? inputs.with(TaskInput.of(TaskInput.Role.PROFILE, load.profile().get()))
+    Optional<Path> profile = load.profile().or(model::foundProfile);
+    return profile.isPresent()
+        ? inputs.with(TaskInput.of(TaskInput.Role.PROFILE, profile.get()))
         : inputs;
   }
 

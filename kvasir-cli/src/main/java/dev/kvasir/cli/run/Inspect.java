@@ -29,8 +29,11 @@ import dev.kvasir.lab.report.GrowthPlot;
 import dev.kvasir.memory.ByteCount;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
+import dev.kvasir.profile.Profile;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -90,7 +93,7 @@ public final class Inspect implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "Calibration profile of the model; some caches take their bit widths from it."
-              + " Default: the bundled model has its own, other models have none.")
+              + " Default: the profile that the model is loaded with.")
   private Path profile;
 
   @Option(
@@ -276,9 +279,17 @@ public final class Inspect implements Callable<Integer> {
     }
     long shared = spec.sharedBytes(shape, context);
     if (shared > 0) {
+      double values = shape.valuesInWindows(tokens);
       sheet.line(
-          "  beside it", "%s of tables, once for all sequences".formatted(Units.bytes(shared)));
+          "  beside it",
+          "%s of tables, once for all sequences; with them %s for one sequence, %s for 4, %s for 16"
+              .formatted(
+                  Units.bytes(shared),
+                  Units.bitsPerValue(8.0 * (bytes.total() + shared) / values),
+                  bits(8.0 * (bytes.total() + shared / 4.0) / values),
+                  bits(8.0 * (bytes.total() + shared / 16.0) / values)));
     }
+    context.profile().ifPresent(held -> describeProfile(held, spec, sheet));
     if (plot != null) {
       new GrowthPlot(spec, shape, context).write(plot);
     }
@@ -287,8 +298,26 @@ public final class Inspect implements Callable<Integer> {
     }
   }
 
+  /** Describes what the parts that the cache uses were made of. */
+  private static void describeProfile(Profile held, CacheSpec spec, FactSheet sheet) {
+    List<String> parts = spec.config().profileParts().stream().filter(held::has).sorted().toList();
+    if (!parts.isEmpty()) {
+      sheet.line("profile", "%s: %s".formatted(held.name(), String.join(", ", parts)));
+    }
+    for (String part : parts) {
+      held.note(Profile.originNote(part))
+          .ifPresent(text -> sheet.line("  made of", "%s: %s".formatted(part, text)));
+      held.note(Profile.checkNote(part))
+          .ifPresent(text -> sheet.line("  checked", "%s: %s".formatted(part, text)));
+    }
+  }
+
   private static String size(CacheBytes bytes, int tokens) {
     return "%s for %s".formatted(Units.bytes(bytes.total()), Units.tokens(tokens));
+  }
+
+  private static String bits(double bits) {
+    return String.format(Locale.ROOT, "%.2f", bits);
   }
 
   /** Returns a qualifier, because some kinds of cache have sizes that depend on the data. */

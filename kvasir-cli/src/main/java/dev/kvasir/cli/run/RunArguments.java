@@ -147,10 +147,11 @@ final class RunArguments {
         CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
   }
 
-  /** Loads the model and prints its device. */
+  /** Loads the model; prints its device, and a warning if its profile may not suit the cache. */
   LoadedModel load(ModelArguments model, EngineOptions options, Streams streams) {
     LoadedModel loaded = model.load(options, streams);
     device.report(loaded, streams);
+    loaded.warning(spec()).ifPresent(streams::note);
     return loaded;
   }
 

@@ -82,6 +82,7 @@ public final class Serve implements Callable<Integer> {
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
       device.report(loaded, streams);
+      options.cacheSpecs().forEach(spec -> loaded.warning(spec).ifPresent(streams::note));
       streams.note(
           "serving %s at http://%s:%d/ with KV cache %s in %s; Ctrl-C ends it"
               .formatted(

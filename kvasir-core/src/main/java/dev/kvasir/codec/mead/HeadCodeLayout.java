@@ -15,10 +15,11 @@ record HeadCodeLayout(CodeBands keys, CodeBands values) {
   /**
    * @param bits by side and tier
    */
-  static HeadCodeLayout of(MeadSizes sizes, HeadTables head, int[][][] bits) {
+  static HeadCodeLayout of(
+      MeadSizes sizes, HeadTables head, SaliencyMetric metric, int[][][] bits) {
     return new HeadCodeLayout(
-        bands(of(sizes, head, KvSide.KEYS, bits[KvSide.KEYS.ordinal()])),
-        bands(of(sizes, head, KvSide.VALUES, bits[KvSide.VALUES.ordinal()])));
+        bands(of(sizes, head, metric, KvSide.KEYS, bits[KvSide.KEYS.ordinal()])),
+        bands(of(sizes, head, metric, KvSide.VALUES, bits[KvSide.VALUES.ordinal()])));
   }
 
   private static CodeBands bands(List<RowCodeLayout> byTier) {
@@ -30,7 +31,8 @@ record HeadCodeLayout(CodeBands keys, CodeBands values) {
   }
 
   private static List<RowCodeLayout> of(
-      MeadSizes sizes, HeadTables head, KvSide side, int[][] bitsByTier) {
+      MeadSizes sizes, HeadTables head, SaliencyMetric metric, KvSide side, int[][] bitsByTier) {
+    TierStatistics tiers = head.tiers(metric);
     List<RowCodeLayout> codes = new ArrayList<>();
     for (SaliencyTier tokens : SaliencyTier.values()) {
       int[] lanes = new int[sizes.width(side)];
@@ -41,7 +43,7 @@ record HeadCodeLayout(CodeBands keys, CodeBands values) {
         float weight = side == KvSide.KEYS ? head.keyWeights()[lane] : 1;
         lanes[lane] = bits;
         halves[lane] =
-            UnitVarianceSteps.step(bits) * head.deviation(sizes, side, tokens, i) / (2 * weight);
+            UnitVarianceSteps.step(bits) * tiers.deviation(sizes, side, tokens, i) / (2 * weight);
       }
       codes.add(new RowCodeLayout(lanes, halves));
     }

@@ -7,9 +7,8 @@ package dev.kvasir.codec.mead;
  * @param keyWeights (keyDim), how much a channel's error counts: the root of the metric's diagonal
  * @param valueTo (valueDim components, valueDim channels)
  * @param valueFrom (valueDim channels, valueDim components)
- * @param deviations (tiers, keyDim and valueDim) of prediction residuals: keys times their weights,
- *     and components
- * @param tierWeights (tiers, keys and values), how much an error of such a token counts
+ * @param attentionTiers statistics of tiers by {@link SaliencyMetric#ATTENTION}
+ * @param energyTiers statistics of tiers by {@link SaliencyMetric#ENERGY}
  * @param importance (keys and values, rank buckets), how much an error counts by the token's
  *     attention rank on its page
  * @param meanUnits (valueDim), units of the mean errors of a page's components
@@ -21,8 +20,8 @@ public record HeadProfile(
     float[] keyWeights,
     float[] valueTo,
     float[] valueFrom,
-    float[] deviations,
-    float[] tierWeights,
+    TierStatistics attentionTiers,
+    TierStatistics energyTiers,
     float[] importance,
     float[] meanUnits,
     float[] lows,

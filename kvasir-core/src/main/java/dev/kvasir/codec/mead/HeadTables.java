@@ -15,8 +15,8 @@ import java.util.Arrays;
  * @param keyWeights (keyWidth)
  * @param valueTo (valueWidth, valueDim)
  * @param valueFrom (valueDim, valueWidth)
- * @param deviations (tiers, keyDim and valueDim) of prediction residuals
- * @param tierWeights (tiers, keys and values)
+ * @param attentionTiers statistics of tiers by {@link SaliencyMetric#ATTENTION}
+ * @param energyTiers statistics of tiers by {@link SaliencyMetric#ENERGY}
  * @param importance (keys and values, rank buckets)
  * @param meanUnits (valueWidth)
  */
@@ -26,8 +26,8 @@ record HeadTables(
     float[] keyWeights,
     float[] valueTo,
     float[] valueFrom,
-    float[] deviations,
-    float[] tierWeights,
+    TierStatistics attentionTiers,
+    TierStatistics energyTiers,
     float[] importance,
     float[] meanUnits) {
   /** Size of a CPU cache line in bytes. */
@@ -46,8 +46,8 @@ record HeadTables(
         sizes.inLanes(KvSide.KEYS, head.keyWeights(), 0),
         padded(head.valueTo(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), false),
         padded(head.valueFrom(), sizes.valueDim(), sizes.valueDim(), sizes.valueWidth(), true),
-        head.deviations(),
-        head.tierWeights(),
+        head.attentionTiers(),
+        head.energyTiers(),
         head.importance(),
         sizes.inLanes(KvSide.VALUES, head.meanUnits(), 0));
   }
@@ -99,9 +99,11 @@ record HeadTables(
     return to;
   }
 
-  float deviation(MeadSizes sizes, KvSide side, SaliencyTier tokens, int channel) {
-    int ofTier = tokens.ordinal() * (sizes.keyDim() + sizes.valueDim());
-    return deviations[ofTier + (side == KvSide.KEYS ? 0 : sizes.keyDim()) + channel];
+  TierStatistics tiers(SaliencyMetric metric) {
+    return switch (metric) {
+      case ATTENTION -> attentionTiers;
+      case ENERGY -> energyTiers;
+    };
   }
 
   NibbleRows base(KvSide side) {
@@ -113,8 +115,8 @@ record HeadTables(
         keyWeights.length
             + valueTo.length
             + valueFrom.length
-            + deviations.length
-            + tierWeights.length
+            + attentionTiers.length()
+            + energyTiers.length()
             + importance.length
             + meanUnits.length;
     return keyBase.bytes() + valueBase.bytes() + Float.BYTES * floats;

@@ -60,6 +60,10 @@ record MeadConfig(
   /** Bits that pages are requantized to. */
   private static final List<Double> LOWER_BITS = List.of(3.0, 2.5, 2.0, 1.5, 1.25, 1.0);
 
+  /** Measured with a model of 1.1 billion parameters; see docs/methods/mead.md. */
+  private static final String CALIBRATION_TIME =
+      "in about 8 minutes for a billion parameters on two cores";
+
   /** Sequence length that the bits of a spec refer to. */
   private static final int NOMINAL_TOKENS = 8000;
 
@@ -77,7 +81,8 @@ record MeadConfig(
       Profile profile, TableKind kind, boolean firstLayerFromTokens, Rotation rotation) {}
 
   /** Key under which a model's rates are shared. */
-  private record RatesKey(TablesKey tables, List<MeadRate.RateTarget> bits) {}
+  private record RatesKey(
+      TablesKey tables, SaliencyMetric saliency, List<MeadRate.RateTarget> bits) {}
 
   static MeadConfig of(SpecText spec) {
     spec.requireKeys(
@@ -96,7 +101,7 @@ record MeadConfig(
             ? Optional.of(spec.choice("tables", TableKind.TOKENS))
             : Optional.empty(),
         spec.choice("first", FirstLayerMode.FREE),
-        spec.choice("classes", SaliencyMetric.ATTENTION),
+        spec.choice("classes", SaliencyMetric.ENERGY),
         spec.isOn("means"),
         BudgetSize.in(spec),
         BudgetSize.isPooled(spec),
@@ -143,9 +148,10 @@ record MeadConfig(
     ModelTables shared = context.requireTables(spec, "tables");
     MeadTables made =
         shared.cached(tablesKey, MeadTables.class, memory -> tables(shape, tablesKey, memory));
-    RatesKey ratesKey = new RatesKey(tablesKey, rates());
+    RatesKey ratesKey = new RatesKey(tablesKey, saliency, rates());
     MeadRates rates =
-        shared.cached(ratesKey, MeadRates.class, memory -> MeadRates.of(made, ratesKey.bits));
+        shared.cached(
+            ratesKey, MeadRates.class, memory -> MeadRates.of(made, saliency, ratesKey.bits));
     MeadCodec codec =
         new MeadCodec(
             made,
@@ -172,13 +178,20 @@ record MeadConfig(
         context
             .profile()
             .filter(found -> kinds().anyMatch(kind -> MeadProfile.isPresent(found, kind)))
-            .orElseThrow(() -> context.missingCalibration(spec, "tables", "make them", "mead"));
+            .orElseThrow(() -> missingTables(context));
     TableKind kind =
         kinds().filter(each -> MeadProfile.isPresent(profile, each)).findFirst().orElseThrow();
     boolean firstLayerFromTokens =
         firstLayer == FirstLayerMode.FREE
             && MeadProfile.FirstLayer.vocabulary(profile, shape).isPresent();
     return new TablesKey(profile, kind, firstLayerFromTokens, rotation);
+  }
+
+  private InvalidInputException missingTables(CacheContext context) {
+    return new InvalidInputException(
+        ("the cache '%s' needs a calibrated profile%s; 'kvasir calibrate --kv mead --model MODEL'"
+                + " makes one that every command finds, %s")
+            .formatted(spec, context.profileLacksPart(), CALIBRATION_TIME));
   }
 
   private Stream<TableKind> kinds() {
@@ -194,6 +207,11 @@ record MeadConfig(
             : Optional.empty(),
         tablesKey.rotation,
         memory);
+  }
+
+  @Override
+  public Optional<String> warning(Profile profile) {
+    return MeadCheck.of(profile).flatMap(check -> check.warning(bits));
   }
 
   @Override

@@ -41,7 +41,7 @@ public final class MeadMethod extends BitWidthMethod {
         "mead:8,budget=170KiB,window=0,sinks=0,first=coded",
         "mead:4,budget=190KiB,floor=1.5,window=40,tables=centroids,first=coded,means=off",
         "mead:3,budget=pool,tables=off,sinks=5",
-        "mead:2.5,classes=energy,means=off,sinks=130",
+        "mead:2.5,classes=attention,first=coded,means=off,sinks=130",
         "mead:2,first=coded",
         "mead:2.5,tables=centroids,window=0",
         "mead:4,budget=10bits,first=coded");

@@ -24,8 +24,11 @@ import java.util.List;
  * </pre>
  */
 final class MeadPageSerializer {
-  /** Kind of the serialized page. */
-  private static final int KIND = 60;
+  /** Kind of a serialized page whose tiers are by attention. */
+  private static final int ATTENTION_KIND = 60;
+
+  /** Kind of a serialized page whose tiers are by energy. */
+  private static final int ENERGY_KIND = 62;
 
   private static final int TOKENS = Page.TOKENS;
 
@@ -48,7 +51,15 @@ final class MeadPageSerializer {
             + page.sinks().length * sinkBytes
             + page.tokenIdBytes()
             + page.data().byteSize();
-    return SnapshotHeader.PAGE.wrap(KIND, bytes, out -> write(page, out));
+    return SnapshotHeader.PAGE.wrap(kind(page.rate().saliency()), bytes, out -> write(page, out));
+  }
+
+  /** Returns a kind of its own for each metric, because the bits of tiers depend on it. */
+  private static int kind(SaliencyMetric saliency) {
+    return switch (saliency) {
+      case ATTENTION -> ATTENTION_KIND;
+      case ENERGY -> ENERGY_KIND;
+    };
   }
 
   private static void write(MeadPage page, ByteBuffer out) {
@@ -76,7 +87,7 @@ final class MeadPageSerializer {
       Snapshot snapshot, MeadCodec codec, int layer, MeadReadContext context, LateSinks lateSinks) {
     MeadPageSerializer serializer = new MeadPageSerializer(codec, layer);
     return SnapshotHeader.PAGE.unwrap(
-        snapshot, KIND, in -> serializer.read(in, context, lateSinks));
+        snapshot, kind(codec.saliency()), in -> serializer.read(in, context, lateSinks));
   }
 
   private MeadPage read(ByteBuffer in, MeadReadContext context, LateSinks lateSinks) {

@@ -20,6 +20,8 @@ import java.util.stream.Stream;
  * PART/value-from     (layers, kvHeads, valueDim, valueDim)
  * PART/deviations     (layers, kvHeads, 3, keyDim + valueDim)
  * PART/class-weights  (layers, kvHeads, 3, 2)
+ * PART/energy-deviations  (layers, kvHeads, 3, keyDim + valueDim)  absent in older profiles
+ * PART/energy-weights     (layers, kvHeads, 3, 2)                  absent in older profiles
  * PART/importance     (layers, kvHeads, 2, 8)
  * PART/mean-units     (layers, kvHeads, valueDim)
  * PART/lows           (layers, kvHeads, keyDim + valueDim)
@@ -32,6 +34,15 @@ import java.util.stream.Stream;
  * @param tokenRows (vocabulary); empty unless rows belong to token ids
  */
 public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] tokenRows) {
+  private static final String ENERGY_DEVIATIONS = "energy-deviations";
+  private static final String ENERGY_WEIGHTS = "energy-weights";
+
+  /**
+   * Contrast of energy tiers relative to attention tiers. Tokens with large residuals are rare ones
+   * such as names and numbers, which questions ask for.
+   */
+  private static final double ENERGY_CONTRAST = 2;
+
   private record PartNames(String part) {
     String of(String name) {
       return part + "/" + name;
@@ -70,14 +81,8 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
                                     reader.floats("key-weights", layer, head, shape.keyDim()),
                                     reader.floats("value-to", layer, head, valueDim, valueDim),
                                     reader.floats("value-from", layer, head, valueDim, valueDim),
-                                    reader.floats(
-                                        "deviations", layer, head, SaliencyTier.COUNT, both),
-                                    reader.floats(
-                                        "class-weights",
-                                        layer,
-                                        head,
-                                        SaliencyTier.COUNT,
-                                        KvSide.COUNT),
+                                    reader.attentionTiers(layer, head, both),
+                                    reader.energyTiers(layer, head, both),
                                     reader.floats(
                                         "importance",
                                         layer,
@@ -117,6 +122,23 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
     float[] floats(String name, int layer, int head, long... ofHead) {
       long length = length(ofHead);
       return profile.slice(names.of(name), first(layer, head) * length, length, all(ofHead));
+    }
+
+    TierStatistics attentionTiers(int layer, int head, int both) {
+      return tiers("deviations", "class-weights", layer, head, both);
+    }
+
+    /** Estimates the statistics from those of attention tiers in profiles that lack them. */
+    TierStatistics energyTiers(int layer, int head, int both) {
+      return profile.shape(names.of(ENERGY_WEIGHTS)).isPresent()
+          ? tiers(ENERGY_DEVIATIONS, ENERGY_WEIGHTS, layer, head, both)
+          : attentionTiers(layer, head, both).withContrast(ENERGY_CONTRAST);
+    }
+
+    private TierStatistics tiers(String deviations, String weights, int layer, int head, int both) {
+      return new TierStatistics(
+          floats(deviations, layer, head, SaliencyTier.COUNT, both),
+          floats(weights, layer, head, SaliencyTier.COUNT, KvSide.COUNT));
     }
 
     short[] words(String name, int layer, int head, long... ofHead) {
@@ -175,14 +197,28 @@ public record MeadProfile(TableKind kind, List<List<HeadProfile>> heads, int[] t
                 valueDim)
             .with(
                 names.of("deviations"),
-                all(HeadProfile::deviations),
+                all(head -> head.attentionTiers().deviations()),
                 layers,
                 kvHeads,
                 SaliencyTier.COUNT,
                 both)
             .with(
                 names.of("class-weights"),
-                all(HeadProfile::tierWeights),
+                all(head -> head.attentionTiers().weights()),
+                layers,
+                kvHeads,
+                SaliencyTier.COUNT,
+                KvSide.COUNT)
+            .with(
+                names.of(ENERGY_DEVIATIONS),
+                all(head -> head.energyTiers().deviations()),
+                layers,
+                kvHeads,
+                SaliencyTier.COUNT,
+                both)
+            .with(
+                names.of(ENERGY_WEIGHTS),
+                all(head -> head.energyTiers().weights()),
                 layers,
                 kvHeads,
                 SaliencyTier.COUNT,

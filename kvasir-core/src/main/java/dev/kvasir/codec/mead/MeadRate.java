@@ -7,9 +7,10 @@ import java.util.List;
  *
  * @param level index among the cache's rates; 0 is the highest rate
  * @param bits nominal bits, as the spec counts them
+ * @param saliency metric of the tiers that the bits are for
  * @param layers code layouts of all layers, including token-determined ones
  */
-record MeadRate(int level, double bits, List<LayerCodeLayout> layers) {
+record MeadRate(int level, double bits, SaliencyMetric saliency, List<LayerCodeLayout> layers) {
   /**
    * Target of a rate.
    *

@@ -30,12 +30,16 @@ final class ReferencePages {
   }
 
   private static HeadProfile head(int head) {
+    TierStatistics tiers =
+        new TierStatistics(
+            part(floats("deviations.f32"), head, KV_HEADS),
+            part(floats("class-weights.f32"), head, KV_HEADS));
     return new HeadProfile(
         part(floats("key-weights.f32"), head, KV_HEADS),
         part(floats("value-to.f32"), head, KV_HEADS),
         new float[DIM * DIM], // unused: nothing is decoded
-        part(floats("deviations.f32"), head, KV_HEADS),
-        part(floats("class-weights.f32"), head, KV_HEADS),
+        tiers,
+        tiers,
         part(floats("importance.f32"), head, KV_HEADS),
         part(floats("mean-units.f32"), head, KV_HEADS),
         part(floats("lows.f32"), head, KV_HEADS),

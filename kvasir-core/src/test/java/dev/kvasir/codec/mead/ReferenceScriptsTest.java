@@ -37,7 +37,7 @@ class ReferenceScriptsTest {
           new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, DIM)),
           Arena.ofAuto());
   private final LayerCodeLayout layer =
-      MeadRates.of(tables, List.of(new MeadRate.RateTarget(BITS, BITS)))
+      MeadRates.of(tables, SaliencyMetric.ATTENTION, List.of(new MeadRate.RateTarget(BITS, BITS)))
           .descending()
           .getFirst()
           .layers()

@@ -80,13 +80,19 @@ public final class SyntheticMeadTables {
         around(shape.keyDim(), 1),
         reflection,
         reflection,
-        around(SaliencyTier.COUNT * both, 1),
-        around(SaliencyTier.COUNT * KvSide.COUNT, 1),
+        tiers(),
+        tiers(),
         falling(),
         around(shape.valueDim(), 0.25),
         lows,
         steps,
         words);
+  }
+
+  private TierStatistics tiers() {
+    return new TierStatistics(
+        around(SaliencyTier.COUNT * (shape.keyDim() + shape.valueDim()), 1),
+        around(SaliencyTier.COUNT * KvSide.COUNT, 1));
   }
 
   /** Returns a reflection, which is its own inverse. */

@@ -3,6 +3,8 @@ package dev.kvasir.lab.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.mead.HeadProfile;
 import dev.kvasir.codec.mead.TierAssigner;
+import dev.kvasir.codec.mead.TierStatistics;
+import java.util.Arrays;
 import java.util.List;
 
 /** Fits the profile of one head from its metric and retained activations. */
@@ -11,6 +13,12 @@ final class HeadFit {
 
   /** Mean errors of a page are quantized in quarters of a component's standard deviation. */
   private static final double MEAN_UNIT = 0.25;
+
+  /**
+   * Contrast of the weights of energy tiers. What tokens with large residuals are worth shows in
+   * questions, and hardly in the gradients of prose.
+   */
+  private static final double ENERGY_CONTRAST = 2;
 
   private final int layer;
   private final int head;
@@ -74,26 +82,41 @@ final class HeadFit {
    * @param assignment the table rows of a token
    */
   HeadProfile fit(List<TextActivations> texts, RowAssignment assignment) {
-    ClassSums sums = new ClassSums();
+    TierSums byAttention = new TierSums(metric.importance());
+    TierSums byEnergy = new TierSums(uniformImportance());
     float[] residuals = new float[PAGE * (keyDim + valueDim)];
     for (TextActivations text : texts) {
       PageRanks ranks = text.ranks(layer);
       for (int page = 0; page < ranks.pages(); page++) {
         int first = PageRanks.SINKS + page * PAGE;
         readResiduals(text, first, assignment, residuals);
-        sums.addPage(residuals, ranks, first);
+        byAttention.addPage(residuals, ranks, first);
+        byEnergy.addPage(residuals, ranks, first);
       }
     }
-    return profile(sums);
+    return profile(byAttention, byEnergy);
+  }
+
+  private static float[] uniformImportance() {
+    float[] importance = new float[2 * HeadProfile.RANK_BUCKETS];
+    Arrays.fill(importance, 1);
+    return importance;
   }
 
   /** Sums of residuals after table prediction, by tier. */
-  private final class ClassSums {
+  private final class TierSums {
     private final int both = keyDim + valueDim;
     private final double[] squares = new double[TierAssigner.TIERS * both];
     private final double[] weights = new double[TierAssigner.TIERS * 2]; // keys and values
     private final double[] counts = new double[TierAssigner.TIERS];
-    private final TierAssigner classing = new TierAssigner(metric.importance());
+    private final TierAssigner classing;
+
+    /**
+     * @param importance what tiers are assigned by (keys and values, ranks)
+     */
+    TierSums(float[] importance) {
+      this.classing = new TierAssigner(importance);
+    }
 
     void addPage(float[] residuals, PageRanks ranks, int first) {
       double[] keyEnergies = new double[PAGE];
@@ -110,6 +133,33 @@ final class HeadFit {
           add(classes[i], parts[i], residuals, i * both);
         }
       }
+    }
+
+    TierStatistics statistics() {
+      float[] deviations = new float[squares.length];
+      float[] means = new float[weights.length];
+      for (int tier = 0; tier < counts.length; tier++) {
+        double count = Math.max(1, counts[tier]);
+        for (int k = 0; k < both; k++) {
+          deviations[tier * both + k] = (float) Math.sqrt(squares[tier * both + k] / count);
+        }
+        means[tier * 2] = (float) (weights[tier * 2] / count);
+        means[tier * 2 + 1] = (float) (weights[tier * 2 + 1] / count);
+      }
+      return new TierStatistics(deviations, means);
+    }
+
+    float[] meanUnits() {
+      double all = Math.max(1, Arrays.stream(counts).sum());
+      float[] units = new float[valueDim];
+      for (int k = 0; k < valueDim; k++) {
+        double total = 0;
+        for (int tier = 0; tier < counts.length; tier++) {
+          total += squares[tier * both + keyDim + k];
+        }
+        units[k] = (float) (MEAN_UNIT * Math.sqrt(total / all));
+      }
+      return units;
     }
 
     private void add(int ofClass, int part, float[] residuals, int at) {
@@ -151,36 +201,15 @@ final class HeadFit {
     }
   }
 
-  private HeadProfile profile(ClassSums sums) {
-    int both = keyDim + valueDim;
-    float[] deviations = new float[sums.squares.length];
-    float[] classWeights = new float[sums.weights.length];
-    float[] units = new float[valueDim];
-    double all = 0;
-    double[] total = new double[valueDim];
-    for (int c = 0; c < sums.counts.length; c++) {
-      double count = Math.max(1, sums.counts[c]);
-      all += sums.counts[c];
-      for (int k = 0; k < both; k++) {
-        deviations[c * both + k] = (float) Math.sqrt(sums.squares[c * both + k] / count);
-      }
-      for (int k = 0; k < valueDim; k++) {
-        total[k] += sums.squares[c * both + keyDim + k];
-      }
-      classWeights[c * 2] = (float) (sums.weights[c * 2] / count);
-      classWeights[c * 2 + 1] = (float) (sums.weights[c * 2 + 1] / count);
-    }
-    for (int k = 0; k < valueDim; k++) {
-      units[k] = (float) (MEAN_UNIT * Math.sqrt(total[k] / Math.max(1, all)));
-    }
+  private HeadProfile profile(TierSums byAttention, TierSums byEnergy) {
     return new HeadProfile(
         keyWeights,
         basis.to(),
         basis.from(),
-        deviations,
-        classWeights,
+        byAttention.statistics(),
+        byEnergy.statistics().withContrast(ENERGY_CONTRAST),
         metric.importance(),
-        units,
+        byAttention.meanUnits(),
         joined(keyTable.lows(), valueTable.lows()),
         joined(keyTable.steps(), valueTable.steps()),
         words());

@@ -153,6 +153,11 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
     return index < prose.size() ? prose.size() : tasks.size();
   }
 
+  /** Returns prose that tables were not fitted to; empty if there is no prose. */
+  public int[] heldOutProse() {
+    return prose.isEmpty() ? new int[0] : prose.get(Math.min(1, prose.size() - 1));
+  }
+
   /** Returns the texts for the metric, alternating prose and tasks. */
   List<MarkedText> metricTexts() {
     List<MarkedText> texts = new ArrayList<>();

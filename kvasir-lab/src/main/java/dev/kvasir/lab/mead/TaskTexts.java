@@ -7,7 +7,6 @@ import dev.kvasir.lab.task.Question;
 import dev.kvasir.lab.task.Records;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.text.Tokenizer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
@@ -43,7 +42,7 @@ final class TaskTexts {
   /** Returns, in turn, facts in prose, a table with a program, and programs. */
   MarkedText text(int index) {
     RandomGenerator random = Seeds.of(seed, PURPOSE, length, index);
-    Writer writer = new Writer();
+    MarkedTextWriter writer = new MarkedTextWriter(tokenizer, length);
     while (!writer.isFull()) {
       switch (index % 3) {
         case 0 -> {
@@ -63,7 +62,7 @@ final class TaskTexts {
     return writer.text();
   }
 
-  private static void ask(Writer writer, Document document) {
+  private static void ask(MarkedTextWriter writer, Document document) {
     writer.add(document.text(), false);
     for (Question question : document.questions()) {
       writer.add(question.text(), false);
@@ -72,35 +71,10 @@ final class TaskTexts {
     writer.add("\n\n", false);
   }
 
-  private static void solve(Writer writer, Chain chain) {
+  private static void solve(MarkedTextWriter writer, Chain chain) {
     writer.add(chain.problem(), false);
     List<String> lines = chain.solution();
     writer.add(String.join("\n", lines), true);
     writer.add("\n\n", false);
-  }
-
-  /** Concatenates pieces until the text is full. */
-  private final class Writer {
-    private final int[] tokens = new int[length];
-    private final boolean[] answers = new boolean[length];
-    private int end;
-
-    void add(String piece, boolean isAnswer) {
-      for (int id : tokenizer.encode(piece, false)) {
-        if (end < length) {
-          tokens[end] = id;
-          answers[end] = isAnswer;
-          end++;
-        }
-      }
-    }
-
-    boolean isFull() {
-      return end == length;
-    }
-
-    MarkedText text() {
-      return new MarkedText(Arrays.copyOf(tokens, end), Arrays.copyOf(answers, end));
-    }
   }
 }

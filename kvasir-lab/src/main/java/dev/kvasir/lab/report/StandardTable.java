@@ -238,7 +238,7 @@ public record StandardTable(
           List.of(8000),
           """
           mead:1.5,sinks=16 mead:1.5,tables=centroids,sinks=16 mead:1.5,tables=off,sinks=16
-          mead:1.5,first=coded,sinks=16 mead:1.5,classes=energy,sinks=16
+          mead:1.5,first=coded,sinks=16 mead:1.5,classes=attention,sinks=16
           mead:1.5,means=off,sinks=16
           """);
 

@@ -2,6 +2,7 @@ package dev.kvasir.lab.calibrator.mead;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.mead.MeadCheck;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.lab.calibrator.CalibrationContext;
@@ -12,6 +13,7 @@ import dev.kvasir.lab.mead.MeadCalibration;
 import dev.kvasir.lab.mead.MeadSettings;
 import dev.kvasir.lab.mead.MeadTexts;
 import dev.kvasir.lab.mead.MetricJournal;
+import dev.kvasir.lab.mead.ProfileCheck;
 import dev.kvasir.lab.report.BitsPlot;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.LoadedModel;
@@ -28,6 +30,12 @@ final class MeadCalibrationRun {
 
   /** One profile serves all rates; the plot shows this one. */
   private static final CacheSpec PLOTTED_SPEC = CacheSpec.parse("mead:1.5");
+
+  /** Bits of the caches that the check compares with fp16. */
+  private static final List<Double> CHECKED_BITS = List.of(2.5, 2.0, 1.5);
+
+  /** Two of each kind of questions. */
+  private static final int CHECK_DOCUMENTS = 4;
 
   private final CalibrationRequest request;
   private final MeadSettings settings;
@@ -56,34 +64,67 @@ final class MeadCalibrationRun {
         new MetricJournal(
             context.sibling(JOURNAL), model.fingerprint(), source(), model.config().cacheShape());
     SampleFolder vectors = new SampleFolder(context.sibling(VECTORS), source());
+    Optional<MeadTexts> texts;
+    Optional<Profile> made;
     try {
-      Optional<Profile> made =
-          texts()
-              .flatMap(
-                  read ->
-                      new MeadCalibration(
-                              model,
-                              settings,
-                              context.workers(),
-                              context.runner(),
-                              context.console()::beginPhase)
-                          .run(read, journal, vectors, before));
-      if (made.isEmpty()) {
-        context.console().note("interrupted; the same command goes on");
-        return false;
-      }
-      Profile whole = made.get();
-      for (TableKind kind : settings.tables()) {
-        whole = whole.withNote(kind.part() + "/source", source());
-      }
-      whole.write(context.out());
-      draw(whole);
+      texts = texts();
+      made = texts.flatMap(read -> calibration().run(read, journal, vectors, before));
     } finally {
       vectors.delete();
     }
+    if (made.isEmpty()) {
+      context.console().note("interrupted; the same command goes on");
+      return false;
+    }
+    Profile whole = withOrigin(made.get());
+    whole.write(context.out());
+    draw(whole);
     journal.delete();
     context.console().noteSize(context.out());
+    check(whole, texts.get());
     return true;
+  }
+
+  private MeadCalibration calibration() {
+    return new MeadCalibration(
+        model, settings, context.workers(), context.runner(), context.console()::beginPhase);
+  }
+
+  private Profile withOrigin(Profile made) {
+    Profile with = made;
+    for (TableKind kind : settings.tables()) {
+      with =
+          with.withNote(kind.part() + "/source", source())
+              .withNote(Profile.originNote(kind.part()), origin());
+    }
+    return with;
+  }
+
+  private String origin() {
+    return "%d texts of prose and %d with questions, %d tokens each, %s; gradients of %d texts of a kind"
+        .formatted(
+            settings.proseTexts(),
+            settings.taskTexts(),
+            settings.length(),
+            request.text().map(CalibrationText::name).orElse("written by the model"),
+            settings.metricTexts());
+  }
+
+  /** Tests the profile on kinds of questions that it was not made for, and records the result. */
+  private void check(Profile made, MeadTexts texts) {
+    int length = Math.min(request.value(MeadCalibrator.CHECK), model.config().contextLength());
+    if (length == 0) {
+      return;
+    }
+    new ProfileCheck(model, made, texts.heldOutProse(), length, CHECK_DOCUMENTS, settings.seed())
+        .run(CHECKED_BITS, context.console().beginPhase("checking"))
+        .map(MeadCheck::new)
+        .ifPresent(
+            found -> {
+              String part = settings.tables().first().part();
+              made.withNote(Profile.checkNote(part), found.text()).write(context.out());
+              context.console().note("%s: %s".formatted(found.text(), found.verdict()));
+            });
   }
 
   private void draw(Profile made) {

@@ -21,6 +21,9 @@ public final class MeadCalibrator implements Calibrator {
 
   static final int MIN_TEXTS = 12;
 
+  /** Shorter texts are hardly quantized. */
+  private static final int MIN_CHECK = 512;
+
   static final CalibratorOption<Integer> TEXTS =
       CalibratorOption.of(
           "--texts",
@@ -57,6 +60,15 @@ public final class MeadCalibrator implements Calibrator {
           "mead: number of tokens, the most frequent ones, that have their own row in tables."
               + " Default: ${DEFAULT-VALUE}.");
 
+  static final CalibratorOption<Integer> CHECK =
+      CalibratorOption.of(
+          "--check",
+          "N",
+          Integer.class,
+          1024,
+          "mead: tokens of each of five texts that test the profile at the end, with questions of"
+              + " kinds that calibration never saw; 0 for no test. Default: ${DEFAULT-VALUE}.");
+
   private static final CalibratorOption<String> TABLES =
       CalibratorOption.of(
           "--tables",
@@ -80,7 +92,7 @@ public final class MeadCalibrator implements Calibrator {
 
   @Override
   public List<CalibratorOption<?>> options() {
-    return List.of(TEXTS, TASKS, METRIC_TEXTS, ROWS, TABLES);
+    return List.of(TEXTS, TASKS, METRIC_TEXTS, ROWS, TABLES, CHECK);
   }
 
   @Override
@@ -95,6 +107,7 @@ public final class MeadCalibrator implements Calibrator {
 
   @Override
   public CalibrationPlan plan(CalibrationRequest request) {
+    request.atLeast(request.value(CHECK) == 0 ? 0 : MIN_CHECK, CHECK);
     boolean isTasksOnly = request.value(TEXTS) == 0 && request.value(TASKS) > 0;
     return new Plan(
         request,
