@@ -58,6 +58,7 @@ class ArchitectureTest {
         Set.of(
             "",
             "choice",
+            "encoder",
             "hub",
             "spi",
             "engine",
@@ -77,6 +78,7 @@ class ArchitectureTest {
         Set.of("runtime", "engine", "model", "cache", "codec", "kernel", "format", "profile"));
     MAY_USE.put("text", Set.of("format", "template"));
     MAY_USE.put("format", Set.of("memory"));
+    MAY_USE.put("encoder", Set.of("format", "kernel", "memory"));
     MAY_USE.put("hub", Set.of("", "format"));
     MAY_USE.put("profile", Set.of("format"));
     MAY_USE.put(
@@ -159,7 +161,7 @@ class ArchitectureTest {
         .resideOutsideOfPackages(ROOT, ROOT + ".runtime", ROOT + ".chat")
         .should()
         .dependOnClassesThat()
-        .belongToAnyOf(Model.class, Session.class, ChatModel.class)
+        .belongToAnyOf(Model.class, Session.class, ChatModel.class, Embedder.class)
         .check(OURS);
   }
 

@@ -30,6 +30,8 @@ public final class Batch {
   private int[] argmax = new int[4]; // -1 if there are logits instead
   private float[] logits = {};
   private int vocabulary;
+  private boolean wantsHiddenStates;
+  private float[] hiddenStates = {};
 
   public void clear() {
     Arrays.fill(caches, 0, sequences, null);
@@ -37,6 +39,34 @@ public final class Batch {
     rows = 0;
     sequences = 0;
     logitRows = 0;
+    wantsHiddenStates = false;
+  }
+
+  /**
+   * Declares that rows with logits need the hidden states that the logits would be computed from
+   * instead. Only engines in host memory have them.
+   */
+  public void requestHiddenStates() {
+    wantsHiddenStates = true;
+  }
+
+  public boolean wantsHiddenStates() {
+    return wantsHiddenStates;
+  }
+
+  /**
+   * Returns, after a step, the hidden states of the rows that would have logits, one after another.
+   */
+  public float[] hiddenStates() {
+    return hiddenStates;
+  }
+
+  public float[] allocateHiddenStates(int hidden) {
+    int wanted = Math.multiplyExact(logitRows, hidden);
+    if (hiddenStates.length < wanted) {
+      hiddenStates = new float[wanted];
+    }
+    return hiddenStates;
   }
 
   /**

@@ -33,6 +33,11 @@ public interface DecoderEngine extends Engine {
     return true;
   }
 
+  /** Returns whether a batch may request hidden states ({@link Batch#requestHiddenStates}). */
+  default boolean givesHiddenStates() {
+    return false;
+  }
+
   /**
    * Returns an upper bound of a sequence's bytes while it grows to a number of tokens. Where sizes
    * depend on the vectors, it is an estimate.

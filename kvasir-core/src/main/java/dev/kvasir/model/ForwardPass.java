@@ -202,6 +202,13 @@ final class ForwardPass {
 
   private void computeLogits(Batch batch) {
     int wanted = batch.logitRows();
+    if (batch.wantsHiddenStates()) {
+      float[] states = batch.allocateHiddenStates(config.hidden());
+      for (int i = 0; i < wanted; i++) {
+        normalize(x, i, weights.outputNorm(), states, i);
+      }
+      return;
+    }
     logits = batch.allocateLogits(config.vocabulary());
     if (wanted == 0) {
       return;

@@ -196,6 +196,11 @@ public final class HostEngine implements DecoderEngine {
   }
 
   @Override
+  public boolean givesHiddenStates() {
+    return true;
+  }
+
+  @Override
   public CacheContext cacheContext() {
     return CacheContext.unknown()
         .withQueryHeads(config.queryHeads())

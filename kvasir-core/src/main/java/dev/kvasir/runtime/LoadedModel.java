@@ -262,6 +262,11 @@ public final class LoadedModel implements Model {
     return engine.fingerprint();
   }
 
+  /** Returns whether a batch may request hidden states. */
+  boolean givesHiddenStates() {
+    return engine.givesHiddenStates();
+  }
+
   /** Rejects a model whose sequences cannot be stored. */
   public void requireStorable() {
     if (!engine.storesSequences()) {

@@ -150,7 +150,7 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /** Replaces unpaired surrogates by U+FFFD: they have no UTF-8 form and would garble the text. */
-  private static String wellFormed(String text) {
+  static String wellFormed(String text) {
     StringBuilder repaired = null;
     for (int at = 0; at < text.length(); at++) {
       int codePoint = text.codePointAt(at);

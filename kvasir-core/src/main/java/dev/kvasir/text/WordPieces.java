@@ -1,0 +1,40 @@
+package dev.kvasir.text;
+
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.SafetensorsFolder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The tokenizer of an encoder, which only encodes: any tokenizer.json, among them the word pieces
+ * of BERT, with the special tokens that it puts around a text. It is thread-safe.
+ */
+public final class WordPieces implements AutoCloseable {
+  private final Encoder encoder;
+
+  private WordPieces(Encoder encoder) {
+    this.encoder = encoder;
+  }
+
+  /** Reads tokenizer.json of a folder. */
+  public static WordPieces ofFolder(Path folder) {
+    NativeTokenizers.prepare();
+    Path file = SafetensorsFolder.require(folder, "tokenizer.json");
+    try {
+      return new WordPieces(new HuggingFaceEncoder(file.toString(), Files.readString(file)));
+    } catch (IOException e) {
+      throw new InvalidInputException(file + ": cannot be read as UTF-8: " + e.getMessage(), e);
+    }
+  }
+
+  /** Returns the ids of a text with the special tokens around it. */
+  public int[] encode(String text) {
+    return encoder.encode(Tokenizer.wellFormed(text), true);
+  }
+
+  @Override
+  public void close() {
+    encoder.close();
+  }
+}
