@@ -1,11 +1,13 @@
 package dev.kvasir.server;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The configuration of a server.
@@ -21,6 +23,7 @@ import java.util.List;
  * @param timeout limit on the duration of a completion
  * @param access which clients are allowed
  * @param stores where conversations outlive memory; may be empty
+ * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
  */
 public record ServerOptions(
     String host,
@@ -33,7 +36,8 @@ public record ServerOptions(
     int maxBodyBytes,
     Duration timeout,
     AccessRules access,
-    List<StoreAddress> stores) {
+    List<StoreAddress> stores,
+    Optional<ToolFormat> toolFormat) {
 
   /**
    * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
@@ -52,12 +56,13 @@ public record ServerOptions(
         16 << 20,
         serving.timeout(),
         AccessRules.loopback(),
-        List.of());
+        List.of(),
+        serving.toolFormat());
   }
 
   ServingOptions serving() {
     return new ServingOptions(
-        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout);
+        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout, toolFormat);
   }
 
   public ServerOptions withAddress(String newHost, int newPort) {
@@ -72,7 +77,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        toolFormat);
   }
 
   public ServerOptions withCacheSpecs(List<CacheSpec> value) {
@@ -87,7 +93,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        toolFormat);
   }
 
   public ServerOptions withLengths(int context, int maxTokens) {
@@ -102,7 +109,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        toolFormat);
   }
 
   public ServerOptions withConcurrency(int sequences, int queued) {
@@ -117,7 +125,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        toolFormat);
   }
 
   public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
@@ -132,7 +141,8 @@ public record ServerOptions(
         newMaxBodyBytes,
         newTimeout,
         access,
-        stores);
+        stores,
+        toolFormat);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -147,7 +157,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         value,
-        stores);
+        stores,
+        toolFormat);
   }
 
   /** Sets the stores, which are queried in this order, but folders before servers. */
@@ -163,6 +174,24 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        List.copyOf(value));
+        List.copyOf(value),
+        toolFormat);
+  }
+
+  /** Sets how the model writes tool calls. */
+  public ServerOptions withToolFormat(Optional<ToolFormat> value) {
+    return new ServerOptions(
+        host,
+        port,
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
+        timeout,
+        access,
+        stores,
+        value);
   }
 }

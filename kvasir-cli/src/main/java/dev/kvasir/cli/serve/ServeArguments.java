@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.MethodHelp;
@@ -143,6 +144,14 @@ final class ServeArguments {
       description = "Seconds after which an answer is cut off. Default: ${DEFAULT-VALUE}.")
   private int timeout;
 
+  @Option(
+      names = "--tool-format",
+      paramLabel = "FORMAT",
+      description =
+          "How the model writes tool calls, as in hermes, llama3, mistral or harmony;"
+              + " docs/server.md lists all. Default: recognised from the chat template.")
+  private String toolFormat;
+
   long cacheBytes() {
     return ByteCount.parse("--kv-memory", memory);
   }
@@ -176,7 +185,16 @@ final class ServeArguments {
         .withLimits(
             (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
         .withAccess(access())
-        .withStores(stores());
+        .withStores(stores())
+        .withToolFormat(Optional.ofNullable(toolFormat).map(ServeArguments::toolFormat));
+  }
+
+  private static ToolFormat toolFormat(String label) {
+    try {
+      return ToolFormat.parse(label);
+    } catch (IllegalArgumentException e) {
+      throw new InvalidInputException("--tool-format: " + e.getMessage());
+    }
   }
 
   /** Returns the tokens of the longest conversation. */
