@@ -85,7 +85,7 @@ public final class ModelArguments {
   public Optional<Path> foundProfile() {
     return isBundled() || isConfigOnly()
         ? Optional.empty()
-        : ProfileSearch.of(path, fingerprint(), UserFolder.ofThisProcess()).file();
+        : ProfileSearch.of(path(), fingerprint(), UserFolder.ofThisProcess()).file();
   }
 
   public GgufFile openGguf() {
