@@ -162,7 +162,7 @@ class CalibrateTest {
         .contains("of 384 heads and groups", "disk", "GiB", "reading 1000.0, training 150.0");
     assertThat(forecast("pmkvq:2", arguments).out()).contains("of 8 samples of 2048 tokens");
     CommandRun mead = forecast("mead", arguments);
-    assertThat(mead.out()).contains("18 texts", "of 8 texts, backward", "in all", "on 64");
+    assertThat(mead.out()).contains("12 texts", "of 4 texts, backward", "in all", "on 64");
     assertThat(heapGibibytes(mead.out())).isLessThan(8);
     forecast("mead", "--speed", "0").isRefusedWith("--speed is 0.0");
   }
@@ -217,8 +217,8 @@ class CalibrateTest {
     CommandRun.of("calibrate", "--out", file).isRefusedWith("--kv");
     run(file, "kivi:2").isRefusedWith("--kv is 'kivi:2'", "pmkvq:BITS", "commvq:BITS");
     run(file, "mead:9").isRefusedWith("--kv is 'mead:9'", ", mead");
-    run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "12");
-    run(file, "mead", "--texts", "0", "--tasks", "3").isRefusedWith("--tasks is 3", "12");
+    run(file, "mead", "--texts", "3").isRefusedWith("--texts is 3", "8");
+    run(file, "mead", "--texts", "0", "--tasks", "3").isRefusedWith("--tasks is 3", "8");
     run(file, "mead", "--tables", "tokens,rows").isRefusedWith("--tables is 'rows'", "centroids");
     run(file, "pmkvq:2", "--tasks", "3").isRefusedWith("--tasks is an option of mead");
     run(file, "pmkvq:3").isRefusedWith("--kv is 'pmkvq:3'", "[2, 4, 8]");

@@ -140,6 +140,37 @@ class TracedDecoderTest {
     }
   }
 
+  /** Rounded activations leave only the order of sums, which moves some of them to another byte. */
+  @Test
+  void activationsAreRoundedAsInTheEngine() {
+    try (LoadedModel model = LoadedModel.bundled();
+        KvCache cache = model.newCache(CacheSpec.parse("fp32"))) {
+      int[] tokens = Arrays.copyOf(model.tokenizer().encode(BundledText.stream()), 24);
+      Batch batch = new Batch();
+      for (int token : tokens) {
+        batch.add(cache, token, true);
+      }
+      model.forward(batch);
+      double bytes = meanDistance(model, ActivationPrecision.BYTES, tokens, batch);
+      double floats = meanDistance(model, ActivationPrecision.FLOATS, tokens, batch);
+      assertThat(bytes).isLessThan(floats / 2);
+    }
+  }
+
+  private double meanDistance(
+      LoadedModel model, ActivationPrecision precision, int[] tokens, Batch batch) {
+    TracedDecoder traced = TracedDecoder.of(model, 1, precision, workers);
+    float[] x = traced.lastOutput(tokens, TextVisitor.NONE);
+    int[] positions = new SampledTokens(SEED).positions(tokens);
+    float[] logits = traced.head(24).computeLogits(x, positions, 0, tokens.length);
+    double sum = 0;
+    int count = tokens.length * batch.vocabulary();
+    for (int i = 0; i < count; i++) {
+      sum += Math.abs(logits[i] - batch.logits()[i]);
+    }
+    return sum / count;
+  }
+
   @Test
   void visitorCanChangeTheVectors() {
     TinyDecoder decoder = TinyDecoder.of(Choices.plain(), SEED);
