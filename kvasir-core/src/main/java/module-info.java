@@ -79,7 +79,6 @@ module dev.kvasir.core {
   exports dev.kvasir.grammar to
       dev.kvasir.server;
   exports dev.kvasir.hub to
-      dev.kvasir.bench,
       dev.kvasir.cli;
   exports dev.kvasir.model to
       dev.kvasir.bench,

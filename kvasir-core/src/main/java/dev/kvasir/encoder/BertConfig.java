@@ -1,10 +1,12 @@
 package dev.kvasir.encoder;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 
 /**
- * The shape of a BERT model, from its config.json.
+ * The shape of a BERT model, from its config.json or its GGUF file.
  *
  * @param positions maximum tokens of a text
  * @param epsilon added to variances
@@ -37,12 +39,41 @@ record BertConfig(
             size(file, "vocab_size", MAX_VOCABULARY),
             size(file, "max_position_embeddings", MAX_SIZE),
             file.number("layer_norm_eps").orElse(1e-12).floatValue());
-    if (config.hidden % config.heads != 0) {
+    return config.checked(file.name());
+  }
+
+  static BertConfig of(GgufFile file) {
+    GgufMetadata metadata = file.metadata();
+    String[] tokens =
+        metadata
+            .strings("tokenizer.ggml.tokens")
+            .orElseThrow(
+                () ->
+                    new InvalidInputException(
+                        file.name() + ": 'tokenizer.ggml.tokens' is missing"));
+    BertConfig config =
+        new BertConfig(
+            size(file, "bert.block_count"),
+            size(file, "bert.embedding_length"),
+            size(file, "bert.attention.head_count"),
+            size(file, "bert.feed_forward_length"),
+            tokens.length,
+            size(file, "bert.context_length"),
+            metadata.number("bert.attention.layer_norm_epsilon").orElse(1e-12).floatValue());
+    return config.checked(file.name());
+  }
+
+  private static int size(GgufFile file, String key) {
+    return size(file.name(), key, file.metadata().requireInteger(key), MAX_SIZE);
+  }
+
+  private BertConfig checked(String name) {
+    if (hidden % heads != 0) {
       throw new InvalidInputException(
-          "%s: hidden_size is %d; expected a multiple of num_attention_heads, %d"
-              .formatted(file.name(), config.hidden, config.heads));
+          "%s: the width is %d; expected a multiple of the %d attention heads"
+              .formatted(name, hidden, heads));
     }
-    return config;
+    return this;
   }
 
   private static void require(JsonFile file, String key, String expected, String missing) {
@@ -54,10 +85,13 @@ record BertConfig(
   }
 
   private static int size(JsonFile file, String key, int most) {
-    int value = file.requireInteger(key);
+    return size(file.name(), key, file.requireInteger(key), most);
+  }
+
+  private static int size(String name, String key, int value, int most) {
     if (value < 1 || value > most) {
       throw new InvalidInputException(
-          "%s: %s is %d; expected 1 to %d".formatted(file.name(), key, value, most));
+          "%s: %s is %d; expected 1 to %d".formatted(name, key, value, most));
     }
     return value;
   }

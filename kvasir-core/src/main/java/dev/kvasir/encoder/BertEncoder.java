@@ -1,5 +1,6 @@
 package dev.kvasir.encoder;
 
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.Kernels;
@@ -43,6 +44,20 @@ public final class BertEncoder implements AutoCloseable {
     try (SafetensorsFolder file = SafetensorsFolder.open(folder)) {
       return new BertEncoder(config, BertWeights.load(config, file), kernels, workers);
     }
+  }
+
+  /** Returns whether a GGUF file is that of an encoder that this class runs. */
+  public static boolean isEncoder(GgufFile file) {
+    return file.metadata()
+        .string("general.architecture")
+        .filter(BertConfig.MODEL_TYPE::equals)
+        .isPresent();
+  }
+
+  /** Loads a GGUF file, which may be closed afterwards. Quantized weights become floats. */
+  public static BertEncoder load(GgufFile file, Kernels kernels, WorkerPool workers) {
+    BertConfig config = BertConfig.of(file);
+    return new BertEncoder(config, BertWeights.load(config, file), kernels, workers);
   }
 
   /** Returns the length of a token's vector. */

@@ -59,7 +59,10 @@ record BertWeights(
     arena.close();
   }
 
-  /** Reads tensors by the names of Hugging Face, with the prefix that some files have. */
+  /**
+   * Reads tensors by the names of Hugging Face, with the prefix that some files have, or by those
+   * of GGUF.
+   */
   private record Loader(BertConfig config, TensorSource file, CountedArena arena) {
     private static final ValueLayout.OfFloat FLOAT =
         ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -129,6 +132,7 @@ record BertWeights(
     private Tensor require(String name) {
       return file.find(name)
           .or(() -> file.find(BertConfig.MODEL_TYPE + "." + name))
+          .or(() -> file.find(BertNames.gguf(name)))
           .orElseThrow(
               () ->
                   new InvalidInputException(

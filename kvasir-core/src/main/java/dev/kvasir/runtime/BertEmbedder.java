@@ -2,11 +2,14 @@ package dev.kvasir.runtime;
 
 import dev.kvasir.Embedder;
 import dev.kvasir.encoder.BertEncoder;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.text.WordPieces;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Embeddings of an encoder. */
 final class BertEmbedder implements Embedder {
@@ -18,21 +21,52 @@ final class BertEmbedder implements Embedder {
   private final int maxTokens;
 
   private BertEmbedder(
-      Path folder, BertEncoder encoder, WordPieces tokenizer, WorkerPool workers, Pooling pooling) {
-    this.name = folder.toString();
+      String name,
+      BertEncoder encoder,
+      WordPieces tokenizer,
+      WorkerPool workers,
+      Pooling pooling,
+      int trainedTokens) {
+    this.name = name;
     this.encoder = encoder;
     this.tokenizer = tokenizer;
     this.workers = workers;
     this.pooling = pooling;
-    this.maxTokens = Math.min(encoder.positions(), trainedTokens(folder));
+    this.maxTokens = Math.min(encoder.positions(), trainedTokens);
   }
 
   static BertEmbedder load(Path folder, EngineOptions options, Pooling pooling) {
+    return load(
+        folder.toString(),
+        options,
+        pooling,
+        workers -> BertEncoder.load(folder, options.kernels(), workers),
+        () -> WordPieces.ofFolder(folder),
+        trainedTokens(folder));
+  }
+
+  static BertEmbedder load(GgufFile file, EngineOptions options, Pooling pooling) {
+    return load(
+        file.name(),
+        options,
+        pooling,
+        workers -> BertEncoder.load(file, options.kernels(), workers),
+        () -> WordPieces.ofGguf(file.name(), file.metadata()),
+        Integer.MAX_VALUE);
+  }
+
+  private static BertEmbedder load(
+      String name,
+      EngineOptions options,
+      Pooling pooling,
+      Function<WorkerPool, BertEncoder> encoders,
+      Supplier<WordPieces> tokenizers,
+      int trainedTokens) {
     WorkerPool workers = new WorkerPool(options.threads());
     BertEncoder encoder = null;
     try {
-      encoder = BertEncoder.load(folder, options.kernels(), workers);
-      return new BertEmbedder(folder, encoder, WordPieces.ofFolder(folder), workers, pooling);
+      encoder = encoders.apply(workers);
+      return new BertEmbedder(name, encoder, tokenizers.get(), workers, pooling, trainedTokens);
     } catch (RuntimeException | Error e) {
       if (encoder != null) {
         encoder.close();

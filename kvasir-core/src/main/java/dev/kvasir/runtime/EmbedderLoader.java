@@ -31,6 +31,13 @@ public final class EmbedderLoader {
         && BertEncoder.isEncoder(JsonFile.read(path.resolve("config.json")))) {
       return BertEmbedder.load(path, EngineOptions.of(options), chosen);
     }
+    if (Files.isRegularFile(path)) {
+      try (GgufFile file = GgufFile.open(path)) {
+        if (BertEncoder.isEncoder(file)) {
+          return BertEmbedder.load(file, EngineOptions.of(options), chosen);
+        }
+      }
+    }
     LoadedModel loaded = LoadedModel.load(path, EngineOptions.of(options));
     try {
       return new DecoderEmbedder(loaded, chosen, loaded::close);
@@ -45,6 +52,9 @@ public final class EmbedderLoader {
     if (Files.isDirectory(path)) {
       Path file = path.resolve("1_Pooling").resolve("config.json");
       return Files.isRegularFile(file) ? ofFolder(JsonFile.read(file)) : Optional.empty();
+    }
+    if (!Files.isRegularFile(path)) {
+      return Optional.empty(); // the loader reports it
     }
     try (GgufFile file = GgufFile.open(path)) {
       return ofGguf(file.metadata());

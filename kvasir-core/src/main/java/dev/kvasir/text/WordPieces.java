@@ -1,6 +1,7 @@
 package dev.kvasir.text;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.SafetensorsFolder;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +27,12 @@ public final class WordPieces implements AutoCloseable {
     } catch (IOException e) {
       throw new InvalidInputException(file + ": cannot be read as UTF-8: " + e.getMessage(), e);
     }
+  }
+
+  /** Reads the vocabulary of a GGUF file; the name is for error messages. */
+  public static WordPieces ofGguf(String fileName, GgufMetadata metadata) {
+    NativeTokenizers.prepare();
+    return new WordPieces(new HuggingFaceEncoder(fileName, WordPieceJson.of(fileName, metadata)));
   }
 
   /** Returns the ids of a text with the special tokens around it. */

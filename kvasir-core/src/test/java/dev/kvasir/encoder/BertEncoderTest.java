@@ -90,6 +90,17 @@ class BertEncoderTest {
   }
 
   @Test
+  void aGgufFileGivesTheSameVectors() {
+    Path file = model.writeGguf(folder.resolve("model.gguf"));
+    try (Embedder fromFile = Embedder.load(file.toString());
+        Embedder fromFolder = load()) {
+      assertThat(fromFile.embed(TEXT).vector()).isEqualTo(fromFolder.embed(TEXT).vector());
+      assertThat(fromFile.maxTokens()).isEqualTo(TinyBert.POSITIONS);
+      assertThat(fromFile.pooling()).isEqualTo(Pooling.MEAN);
+    }
+  }
+
+  @Test
   void aTextDoesNotDependOnOthers() {
     try (Embedder embedder = load()) {
       float[] alone = embedder.embed(TEXT).vector();

@@ -4,6 +4,8 @@ import static java.nio.file.StandardOpenOption.CREATE;
 import static java.nio.file.StandardOpenOption.WRITE;
 
 import dev.kvasir.format.GgmlType;
+import dev.kvasir.format.GgufValue;
+import dev.kvasir.format.GgufWriter;
 import dev.kvasir.format.SafetensorsBytes;
 import dev.kvasir.format.Tensor;
 import java.io.IOException;
@@ -13,6 +15,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,6 +89,38 @@ public final class TinyBert {
           weights.keySet().stream().map(this::tensor).toList(), Map.of("format", "pt"), out);
     }
     return folder;
+  }
+
+  /** Writes the same model as a GGUF file. */
+  Path writeGguf(Path file) {
+    GgufWriter writer =
+        new GgufWriter()
+            .put("general.architecture", "bert")
+            .put("bert.block_count", LAYERS)
+            .put("bert.embedding_length", HIDDEN)
+            .put("bert.attention.head_count", HEADS)
+            .put("bert.feed_forward_length", WIDE)
+            .put("bert.context_length", POSITIONS)
+            .put("bert.attention.layer_norm_epsilon", 1e-12f)
+            .put("bert.pooling_type", 1)
+            .put("tokenizer.ggml.model", "bert")
+            .put("tokenizer.ggml.tokens", ggufTokens());
+    weights.forEach(
+        (name, values) -> writer.floats(BertNames.gguf(name), values, shapes.get(name)));
+    return writer.writeTo(file);
+  }
+
+  private static GgufValue ggufTokens() {
+    GgufValue[] tokens =
+        WORDS.stream().map(TinyBert::ggufToken).map(GgufValue::string).toArray(GgufValue[]::new);
+    return GgufValue.array(tokens[0], Arrays.copyOfRange(tokens, 1, tokens.length));
+  }
+
+  private static String ggufToken(String word) {
+    if (word.startsWith("[")) {
+      return word;
+    }
+    return word.startsWith("##") ? word.substring(2) : "\u2581" + word;
   }
 
   private Tensor tensor(String name) {
