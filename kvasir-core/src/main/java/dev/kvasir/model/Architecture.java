@@ -62,6 +62,13 @@ public enum Architecture {
   DEEPSEEK2(
       "deepseek2",
       ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3")),
+  ERNIE4_5("ernie4_5", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
+  GLM4_MOE(
+      "glm4moe",
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .withAliases("glm4_moe")
+          .with(HeadNorms.PER_HEAD_IF_PRESENT)
+          .with(NormPlacement.PRE_WITH_POST_NAMES)),
   QWEN3_NEXT("qwen3next", gatedDeltaNet("qwen3_next")),
   QWEN35("qwen35", gatedDeltaNet("qwen3_5", "qwen3_5_text")),
   QWEN35_MOE("qwen35moe", gatedDeltaNet("qwen3_5_moe", "qwen3_5_moe_text")),
@@ -126,6 +133,8 @@ public enum Architecture {
     NONE,
     /** Each head by the root mean square of its channels. */
     PER_HEAD,
+    /** The same where a file has norms. */
+    PER_HEAD_IF_PRESENT,
     /** All heads together by the root mean square of all their channels. */
     ALL_HEADS
   }
@@ -222,7 +231,7 @@ public enum Architecture {
    */
   boolean hasExperts() {
     return switch (this) {
-      case QWEN2_MOE, QWEN3_MOE, MIXTRAL, GPT_OSS, QWEN3_NEXT, QWEN35_MOE -> true;
+      case QWEN2_MOE, QWEN3_MOE, MIXTRAL, GPT_OSS, QWEN3_NEXT, QWEN35_MOE, GLM4_MOE -> true;
       default -> false;
     };
   }

@@ -44,7 +44,7 @@ final class ExpertConfigReader {
             yield withSharedGate(count, used, width, shared, Routing.softmax(true));
           }
           case GPT_OSS -> gptOss(count, used, width);
-          case DEEPSEEK2 -> deepSeek(metadata, plain);
+          case DEEPSEEK2, GLM4_MOE -> deepSeek(metadata, plain);
           default -> throw unsupportedMixture(fileName, plain);
         };
     return plain.withExperts(experts);
@@ -67,7 +67,8 @@ final class ExpertConfigReader {
     int groups = metadata.integer(prefix + "expert_group_count").orElse(1);
     int groupsUsed = metadata.integer(prefix + "expert_group_used_count").orElse(groups);
     int stated = metadata.integer(prefix + "expert_gating_func").orElse(0); // 0 if not stated
-    int fallback = isGlmFlash(plain) ? SIGMOID : SOFTMAX;
+    boolean isGlm = plain.architecture() == Architecture.GLM4_MOE || isGlmFlash(plain);
+    int fallback = isGlm ? SIGMOID : SOFTMAX;
     int gate = stated == 0 ? fallback : stated;
     double scale = metadata.number(prefix + "expert_weights_scale").orElse(1.0);
     return deepSeek(
@@ -127,6 +128,9 @@ final class ExpertConfigReader {
 
   /** Reads it from a Hugging Face folder. */
   static ModelConfig of(JsonFile json, ModelConfig plain) {
+    if (plain.architecture() == Architecture.GLM4_MOE) {
+      return plain.withExperts(deepSeek(json));
+    }
     if (plain.architecture() == Architecture.DEEPSEEK2) {
       return json.integer("n_routed_experts").orElse(0) == 0
           ? plain

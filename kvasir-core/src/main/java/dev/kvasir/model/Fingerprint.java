@@ -70,6 +70,9 @@ public final class Fingerprint {
       add(digest, Arrays.toString(kinds));
     }
     for (ModelConfig.RopeSettings rope : config.ropes().kinds()) {
+      if (rope.temperature().rate() != 0) {
+        add(digest, rope.temperature().toString());
+      }
       if (rope.magnitude() != 1) {
         add(digest, "%s %s".formatted(rope.dimensions(), rope.magnitude()));
       }

@@ -34,7 +34,7 @@ final class GgufConfig {
   private ModelConfig config() {
     int hidden = metadata.requireInteger(key("embedding_length"));
     int layers = metadata.requireInteger(key("block_count"));
-    if (architecture.isHybrid()) {
+    if (architecture.isHybrid() || architecture == Architecture.GLM4_MOE) {
       // Multi-token prediction layers come last and are not run.
       layers -= metadata.integer(key("nextn_predict_layers")).orElse(0);
     }

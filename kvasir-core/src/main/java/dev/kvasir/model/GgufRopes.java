@@ -44,24 +44,28 @@ final class GgufRopes {
   }
 
   private RopeSettings global() {
-    refuseScaledByPosition();
     double base = metadata.number(key("rope.freq_base")).orElse(defaultBase());
     RopeFrequencies frequencies = frequencies();
     double magnitude = metadata.number(key("rope.scaling.attn_factor")).orElse(1.0);
     if (frequencies instanceof Yarn yarn) {
       magnitude *= Yarn.magnitude(yarn.factor());
+      if (architecture == Architecture.MISTRAL3) {
+        String key = key("rope.scaling.yarn_log_multiplier");
+        magnitude /= Yarn.magnitude(yarn.factor(), metadata.number(key).orElse(0.0));
+      }
     }
     return new RopeSettings(
-        architecture.ggufRopeLayout(), base, dimensions, frequencies, magnitude);
+        architecture.ggufRopeLayout(), base, dimensions, frequencies, magnitude, temperature());
   }
 
-  private void refuseScaledByPosition() {
+  private QueryTemperature temperature() {
     double scale = metadata.number(key("attention.temperature_scale")).orElse(0.0);
-    if (scale != 0) {
+    if (scale != 0 && architecture != Architecture.MISTRAL3) {
       throw new InvalidInputException(
           "%s: scales its queries by their positions; that is not supported"
               .formatted(file.name()));
     }
+    return scale == 0 ? QueryTemperature.NONE : new QueryTemperature(scale, originalContext());
   }
 
   /** Returns the base if the file does not state it. Some Gemma 3 files use a key of their own. */

@@ -35,12 +35,17 @@ final class HuggingFaceRopes {
     Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
     Optional<JsonFile> full = all.flatMap(given -> given.object("full_attention"));
     Optional<JsonFile> sliding = all.flatMap(given -> given.object("sliding_attention"));
-    if (all.flatMap(given -> given.number("llama_4_scaling_beta")).orElse(0.0) != 0) {
+    double growth = all.flatMap(given -> given.number("llama_4_scaling_beta")).orElse(0.0);
+    if (growth != 0 && architecture != Architecture.MISTRAL3) {
       throw new InvalidInputException(
           "%s: scales its queries by their positions; that is not supported"
               .formatted(json.name()));
     }
     RopeSettings global = global(full.or(() -> all));
+    if (growth != 0) {
+      global =
+          global.withTemperature(new QueryTemperature(growth, originalContext(all.orElseThrow())));
+    }
     if (architecture == Architecture.SMOLLM3) {
       return withoutRopeLayers(global, layers);
     }
@@ -62,8 +67,11 @@ final class HuggingFaceRopes {
         .map(given -> settings(given, base))
         .orElseGet(
             () ->
-                new RopeSettings(
-                    RopeLayout.HALVES, base, dimensions(1.0), new RopeFrequencies.Unscaled()));
+                new RopeSettings(layout(), base, dimensions(1.0), new RopeFrequencies.Unscaled()));
+  }
+
+  private RopeLayout layout() {
+    return architecture == Architecture.ERNIE4_5 ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
   }
 
   private RopeSettings local(RopeSettings global) {
@@ -80,7 +88,7 @@ final class HuggingFaceRopes {
     double share = scaling.number("partial_rotary_factor").orElse(1.0);
     RopeFrequencies frequencies = frequencies(scaling);
     return new RopeSettings(
-        RopeLayout.HALVES, base, dimensions(share), frequencies, magnitude(scaling, frequencies));
+        layout(), base, dimensions(share), frequencies, magnitude(scaling, frequencies));
   }
 
   private int dimensions(double fallbackShare) {
@@ -91,7 +99,8 @@ final class HuggingFaceRopes {
   private RopeFrequencies frequencies(JsonFile scaling) {
     String kind = scaling.string("rope_type").or(() -> scaling.string("type")).orElse("default");
     return switch (kind) {
-      case "default" -> new RopeFrequencies.Unscaled();
+      // Dynamic scaling begins where the trained context ends, which is the longest one here.
+      case "default", "dynamic" -> new RopeFrequencies.Unscaled();
       case "linear" -> new RopeFrequencies.Linear(required(scaling, "factor"));
       case "llama3" ->
           new RopeFrequencies.Llama3(
@@ -114,7 +123,7 @@ final class HuggingFaceRopes {
               contextLength);
       default ->
           throw new InvalidInputException(
-              "%s: rope scaling is '%s'; supported are default, linear, llama3, yarn and longrope"
+              "%s: rope scaling is '%s'; supported are default, dynamic, linear, llama3, yarn and longrope"
                   .formatted(scaling.name(), kind));
     };
   }

@@ -179,13 +179,24 @@ public record ModelConfig(
    * @param dimensions rotary channels of a head
    * @param magnitude factor for the rotary channels of both queries and keys. Keys are not scaled
    *     here, so that RoPE can be undone; queries are scaled by its square instead.
+   * @param temperature factor of all channels of queries, by position
    */
   public record RopeSettings(
       RopeLayout layout,
       double base,
       int dimensions,
       RopeFrequencies frequencies,
-      double magnitude) {
+      double magnitude,
+      QueryTemperature temperature) {
+    public RopeSettings(
+        RopeLayout layout,
+        double base,
+        int dimensions,
+        RopeFrequencies frequencies,
+        double magnitude) {
+      this(layout, base, dimensions, frequencies, magnitude, QueryTemperature.NONE);
+    }
+
     public RopeSettings(
         RopeLayout layout, double base, int dimensions, RopeFrequencies frequencies) {
       this(layout, base, dimensions, frequencies, 1);
@@ -198,18 +209,24 @@ public record ModelConfig(
     /** Returns these settings with another base, and without scaling unless {@code scaled}. */
     RopeSettings withBase(double value, boolean scaled) {
       return scaled
-          ? new RopeSettings(layout, value, dimensions, frequencies, magnitude)
+          ? new RopeSettings(layout, value, dimensions, frequencies, magnitude, temperature)
           : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Unscaled());
     }
 
     /** Returns these settings with another magnitude. */
     RopeSettings withMagnitude(double value) {
-      return new RopeSettings(layout, base, dimensions, frequencies, value);
+      return new RopeSettings(layout, base, dimensions, frequencies, value, temperature);
+    }
+
+    /** Returns these settings with another temperature. */
+    RopeSettings withTemperature(QueryTemperature value) {
+      return new RopeSettings(layout, base, dimensions, frequencies, magnitude, value);
     }
 
     private RopeSettings withContextLength(int tokens) {
       return frequencies instanceof RopeFrequencies.LongRope rule
-          ? new RopeSettings(layout, base, dimensions, rule.withContextLength(tokens), magnitude)
+          ? new RopeSettings(
+              layout, base, dimensions, rule.withContextLength(tokens), magnitude, temperature)
           : this;
     }
   }
@@ -324,6 +341,12 @@ public record ModelConfig(
                 .formatted(fileName, rope.base(), frequency));
       }
     }
+    QueryTemperature temperature = rope.temperature();
+    if (!Double.isFinite(temperature.rate()) || temperature.length() < 1) {
+      throw new InvalidInputException(
+          "%s: scales its queries by %s every %d positions; expected a finite number and at least 1"
+              .formatted(fileName, temperature.rate(), temperature.length()));
+    }
     if (!(rope.magnitude() > 0) || !Double.isFinite(rope.magnitude() * rope.magnitude())) {
       throw new InvalidInputException(
           "%s: the rope scales vectors by %s; expected a finite number above 0"
@@ -425,6 +448,7 @@ public record ModelConfig(
     if (!scales.equals(Scales.NONE)
         || !ropes.isUniform(layers)
         || rope().magnitude() != 1
+        || rope().temperature().rate() != 0
         || architecture.norms() != NormPlacement.PRE
         || architecture.activation() != Activation.SILU) {
       throw new InvalidInputException(

@@ -8,6 +8,8 @@ import java.util.List;
 final class StepAngles {
   private final List<Rope> ropes;
   private final float[] queryScales; // by kind: factor of the rotary channels of queries
+  private final QueryTemperature[] temperatures; // by kind
+  private final float[][] queryFactors; // by kind: (rows)
   private final float[][] cosines; // by kind: (rows, pairs)
   private final float[][] sines;
 
@@ -21,11 +23,15 @@ final class StepAngles {
       double magnitude = pattern.kinds().get(kind).magnitude();
       queryScales[kind] = (float) (magnitude * magnitude);
     }
+    this.temperatures = new QueryTemperature[ropes.size()];
+    Arrays.setAll(temperatures, kind -> pattern.kinds().get(kind).temperature());
+    this.queryFactors = new float[ropes.size()][];
     this.cosines = new float[ropes.size()][];
     this.sines = new float[ropes.size()][];
   }
 
   void ensureCapacity(int rows) {
+    Arrays.setAll(queryFactors, kind -> new float[rows]);
     Arrays.setAll(cosines, kind -> new float[rows * ropes.get(kind).pairs()]);
     Arrays.setAll(sines, kind -> new float[rows * ropes.get(kind).pairs()]);
   }
@@ -34,6 +40,7 @@ final class StepAngles {
     for (int kind = 0; kind < cosines.length; kind++) {
       Rope rope = ropes.get(kind);
       rope.angles(position, cosines[kind], sines[kind], row * rope.pairs());
+      queryFactors[kind][row] = temperatures[kind].at(position);
     }
   }
 
@@ -56,6 +63,9 @@ final class StepAngles {
       for (int head = 0; head < heads; head++) {
         rows.scale(x, at + head * width, rotary, queryScales[kind]);
       }
+    }
+    if (kind != RopePattern.NONE && queryFactors[kind][row] != 1) {
+      rows.scale(x, at, heads * width, queryFactors[kind][row]);
     }
   }
 }

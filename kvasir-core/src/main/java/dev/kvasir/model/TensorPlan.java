@@ -134,6 +134,12 @@ public final class TensorPlan {
         vector(layer, Part.QUERY_NORM, config.keyDim());
         vector(layer, Part.KEY_NORM, config.keyDim());
       }
+      case PER_HEAD_IF_PRESENT -> {
+        if (hasTensor(layer, Part.QUERY_NORM) || hasTensor(layer, Part.KEY_NORM)) {
+          vector(layer, Part.QUERY_NORM, config.keyDim());
+          vector(layer, Part.KEY_NORM, config.keyDim());
+        }
+      }
       case ALL_HEADS -> {
         vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * config.keyDim());
         vector(layer, Part.KEY_NORM, (long) config.kvHeads() * config.keyDim());

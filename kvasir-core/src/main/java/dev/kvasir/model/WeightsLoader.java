@@ -183,7 +183,7 @@ final class WeightsLoader {
   }
 
   private HeadNorm headNorm(int layer, Part part) {
-    return config.architecture().headNorms() == Architecture.HeadNorms.NONE
+    return !plan.requires(names.weight(layer, part))
         ? new HeadNorm.None()
         : new HeadNorm.RootMeanSquare(norm(names.weight(layer, part)), config.normEpsilon());
   }

@@ -235,11 +235,12 @@ class RefusedModelTest {
         .isEqualTo(
             "rope scaling is 'su'; supported are none, linear, yarn, longrope and Llama 3.1's");
     JsonObject scaling = new JsonObject();
-    scaling.addProperty("rope_type", "dynamic");
+    scaling.addProperty("rope_type", "stretched");
     model.json.add("rope_scaling", scaling);
     assertThat(refusalOfFolder(model, "config.json 'rope_scaling'"))
         .isEqualTo(
-            "rope scaling is 'dynamic'; supported are default, linear, llama3, yarn and longrope");
+            "rope scaling is 'stretched'; supported are default, dynamic, linear, llama3, yarn and"
+                + " longrope");
   }
 
   @Test

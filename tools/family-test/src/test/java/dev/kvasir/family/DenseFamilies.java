@@ -104,6 +104,21 @@ final class DenseFamilies {
     return model;
   }
 
+  /** Rotates neighbours in both formats. */
+  static FamilyModel ernie(String name) {
+    FamilyModel model = new FamilyModel(name, "ernie4_5", "ernie4_5", FamilySizes.WIDE);
+    model.headDim(model.sizes().headDim());
+    model.ropeBase(ROPE_BASE);
+    for (int layer = 0; layer < model.sizes().layers(); layer++) {
+      LayerTensors parts = new LayerTensors(model, layer);
+      parts.normsBefore();
+      parts.attention();
+      parts.feedForward();
+    }
+    model.tiedEnds(0.1, 2.5);
+    return model;
+  }
+
   static FamilyModel granite(String name) {
     FamilyModel model = new FamilyModel(name, "granite", "granite", FamilySizes.SQUARE);
     model.putMetadata("rope.dimension_count", model.sizes().headDim());

@@ -28,6 +28,50 @@ final class ExpertFamilies {
     return model;
   }
 
+  /** A dense first layer, sigmoids with corrections, shared experts, half of a head rotates. */
+  static FamilyModel glm4moe(String name) {
+    FamilySizes sizes = FamilySizes.WIDE;
+    FamilyModel model = new FamilyModel(name, "glm4moe", "glm4_moe", sizes);
+    model.headDim(sizes.headDim());
+    model.putMetadata("rope.dimension_count", sizes.headDim() / 2);
+    model.json("partial_rotary_factor", 0.5);
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    experts(model, 3, "n_routed_experts");
+    model.putMetadata("expert_feed_forward_length", WIDTH);
+    model.json("moe_intermediate_size", WIDTH);
+    model.putMetadata("expert_shared_count", 2);
+    model.json("n_shared_experts", 2);
+    model.putMetadata("leading_dense_block_count", 1);
+    model.json("first_k_dense_replace", 1);
+    model.putMetadata("expert_gating_func", 2);
+    model.putMetadata("expert_weights_norm", true);
+    model.json("norm_topk_prob", true);
+    model.putMetadata("expert_weights_scale", 1.5f);
+    model.json("routed_scaling_factor", 1.5f);
+    model.json("use_qk_norm", true);
+    model.json("attention_bias", true);
+    for (int layer = 0; layer < sizes.layers(); layer++) {
+      LayerTensors parts = new LayerTensors(model, layer);
+      parts.norm("attn_norm", "input_layernorm");
+      parts.norm("post_attention_norm", "post_attention_layernorm");
+      parts.attention();
+      parts.attentionBiases();
+      parts.queryNorms(sizes.headDim(), sizes.headDim());
+      if (layer == 0) {
+        parts.feedForward();
+        continue;
+      }
+      parts.experts("mlp.", EXPERTS, WIDTH, "gate_proj", "up_proj", "down_proj");
+      parts.gated("_shexp", "mlp.shared_experts.", 2 * WIDTH);
+      String bias = FamilyModel.gguf(layer) + "exp_probs_b.bias";
+      TensorValues values = model.random(bias, 0, 0.3, EXPERTS);
+      model.gguf(bias, values);
+      model.folder(FamilyModel.huggingFace(layer) + "mlp.gate.e_score_correction_bias", values);
+    }
+    model.ends();
+    return model;
+  }
+
   /** Expert weights are not normalized, and a shared expert has a gate. */
   static FamilyModel qwen2moe(String name) {
     int shared = 48;

@@ -35,7 +35,10 @@ enum Family {
   QWEN35_MOE("qwen35moe", DeltaNetFamilies::qwen35moe),
   QWEN3_NEXT("qwen3next", DeltaNetFamilies::qwen3next),
   GRANITE_HYBRID("granitehybrid", HybridFamilies::graniteHybrid),
-  NEMOTRON_H("nemotron_h", HybridFamilies::nemotronH);
+  NEMOTRON_H("nemotron_h", HybridFamilies::nemotronH),
+  ERNIE4_5("ernie4_5", DenseFamilies::ernie),
+  GLM4_MOE("glm4moe", ExpertFamilies::glm4moe),
+  MISTRAL3("mistral3", RopeFamilies::mistral3);
 
   private final String fileName;
   private final Function<String, FamilyModel> recipe;

@@ -7,6 +7,28 @@ import com.google.gson.JsonObject;
 final class RopeFamilies {
   private RopeFamilies() {}
 
+  /** YaRN without a magnitude, and queries that grow every 16 positions. */
+  static FamilyModel mistral3(String name) {
+    FamilyModel model = new FamilyModel(name, "mistral3", "ministral3", FamilySizes.WIDE);
+    model.headDim(model.sizes().headDim());
+    model.putMetadata("rope.dimension_count", model.sizes().headDim());
+    model.ropeBase(DenseFamilies.ROPE_BASE);
+    JsonObject scaling = YarnScaling.stretch(model);
+    model.putMetadata("rope.scaling.original_context_length", 16);
+    scaling.addProperty("original_max_position_embeddings", 16);
+    model.putMetadata("rope.scaling.yarn_log_multiplier", 1f);
+    scaling.addProperty("mscale", 1);
+    scaling.addProperty("mscale_all_dim", 1);
+    model.putMetadata("attention.temperature_scale", 0.4f);
+    scaling.addProperty("llama_4_scaling_beta", 0.4f);
+    model.json().remove("rope_scaling");
+    scaling.addProperty("rope_theta", DenseFamilies.ROPE_BASE);
+    model.json().add("rope_parameters", scaling);
+    DenseFamilies.neighbouringLayers(model);
+    model.ends();
+    return model;
+  }
+
   static FamilyModel llamaWithYarn(String name) {
     FamilyModel model = DenseFamilies.llama(name);
     YarnScaling.stretch(model);
