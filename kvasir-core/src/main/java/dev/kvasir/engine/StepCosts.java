@@ -45,7 +45,7 @@ final class StepCosts {
     }
   }
 
-  /** Returns what was measured on processors of two and four cores, before anything is known. */
+  /** Returns what two cores of a Xeon take, as a first guess for any machine. */
   private static double usualRelative(int rows) {
     int rest = rows % ROWS_TOGETHER;
     return rows < ROWS_TOGETHER ? 1 + 0.45 * (rows - 1) : 0.95 + 0.19 * (rows - rest) + 0.35 * rest;
