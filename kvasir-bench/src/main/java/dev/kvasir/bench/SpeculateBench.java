@@ -34,6 +34,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -41,7 +42,8 @@ import picocli.CommandLine.Option;
 @Command(
     name = "speculate",
     description = {
-      "Measure decoding speed with and without speculation, in turns; medians and ratios.",
+      "Measure decoding speed with and without speculation, in turns; medians and ratios of tokens"
+          + " per second, and per second of processor time, which other load disturbs less.",
       "The model is made to write given answers, or with --free its own. The command fails if a text"
           + " differs from the one without speculation."
     },
@@ -50,6 +52,9 @@ import picocli.CommandLine.Option;
       "  kvasir bench speculate --model 1.5b.gguf --draft 0.5b.gguf --free --tokens 256"
     })
 final class SpeculateBench implements Callable<Integer> {
+  /** Tokens that each kind generates before it is measured. */
+  private static final int WARM_UP_TOKENS = 16;
+
   private final PrintStream out;
   private final PrintStream err;
 
@@ -108,7 +113,25 @@ final class SpeculateBench implements Callable<Integer> {
   }
 
   /** The figures of one answer. */
-  private record Figures(int[] answer, double tokensPerSecond, int proposed, int accepted) {}
+  private record Figures(
+      int[] answer,
+      double tokensPerSecond,
+      double tokensPerCpuSecond,
+      int proposed,
+      int accepted) {}
+
+  /** Notes the processor time at the end of the prompt. */
+  private static final class PromptEnd implements GenerationListener {
+    private double cpuSeconds;
+
+    @Override
+    public void text(String piece) {}
+
+    @Override
+    public void promptProgress(int tokensDone, int tokensInAll) {
+      cpuSeconds = CpuTime.now().all();
+    }
+  }
 
   /** Forces a text, token by token. */
   private static final class Script implements TokenConstraint {
@@ -164,7 +187,9 @@ final class SpeculateBench implements Callable<Integer> {
             threadCount,
             spec,
             KernelChoice.ofThisProcess().kernels().name());
-        out.printf("%-18s %8s %10s %6s  %s%n", "", "", "tokens/s", "ratio", "accepted of proposed");
+        out.printf(
+            "%-18s %8s %10s %6s %6s  %s%n",
+            "", "", "tokens/s", "ratio", "CPU", "accepted of proposed");
         measure(draftModel);
       }
     } finally {
@@ -182,6 +207,7 @@ final class SpeculateBench implements Callable<Integer> {
     }
     List<SpeculationTask> tasks =
         List.of(SpeculationTask.edit(), SpeculationTask.summary(), SpeculationTask.noise());
+    kinds.values().forEach(kind -> answer(tasks.getFirst(), kind.get(), WARM_UP_TOKENS));
     for (SpeculationTask task : tasks) {
       Map<String, List<Figures>> figures = new LinkedHashMap<>();
       for (int round = 0; round < rounds; round++) {
@@ -189,14 +215,14 @@ final class SpeculateBench implements Callable<Integer> {
         for (Map.Entry<String, Supplier<Drafter>> kind : kinds.entrySet()) {
           figures
               .computeIfAbsent(kind.getKey(), any -> new ArrayList<>())
-              .add(answer(task, kind.getValue().get()));
+              .add(answer(task, kind.getValue().get(), tokens));
         }
       }
       print(task, figures);
     }
   }
 
-  private Figures answer(SpeculationTask task, Drafter drafter) {
+  private Figures answer(SpeculationTask task, Drafter drafter, int maxTokens) {
     int context = engine.config().contextLength();
     try (KvCache cache = engine.newCache(spec, Optional.empty(), context);
         Drafter closed = drafter) {
@@ -212,18 +238,23 @@ final class SpeculateBench implements Callable<Integer> {
               SamplingOptions.greedy(),
               free ? TokenConstraint.NONE : new Script(script),
               OptionalInt.empty());
-      int max = free ? tokens : Math.min(tokens, script.length);
+      int max = free ? maxTokens : Math.min(maxTokens, script.length);
       Scheduler scheduler = new Scheduler(engine);
-      GenerationListener ignored = piece -> {};
+      PromptEnd promptEnd = new PromptEnd();
       scheduler.run(
           request,
           new Request.GenerationParams(sampler, tokenizer.stream(true), max, null),
-          ignored);
+          promptEnd);
+      double cpuSeconds = CpuTime.now().all() - promptEnd.cpuSeconds;
       double seconds = (System.nanoTime() - request.promptDone()) / 1e9;
       int[] answer = new int[request.generated()];
       Arrays.setAll(answer, i -> request.token(begin + i));
       return new Figures(
-          answer, answer.length / seconds, request.draftedTokens(), request.acceptedTokens());
+          answer,
+          answer.length / seconds,
+          answer.length / cpuSeconds,
+          request.draftedTokens(),
+          request.acceptedTokens());
     }
   }
 
@@ -252,15 +283,24 @@ final class SpeculateBench implements Callable<Integer> {
           Arrays.setAll(ratios, i -> own.get(i).tokensPerSecond() / plain.get(i).tokensPerSecond());
           out.printf(
               Locale.ROOT,
-              "%-18s %8s %10.2f %6.2f  %d of %d, %d tokens%n",
+              "%-18s %8s %10.2f %6.2f %6.2f  %d of %d, %d tokens%n",
               task.name(),
               kind,
               median(own.stream().mapToDouble(Figures::tokensPerSecond).toArray()),
-              median(ratios),
+              medianRatio(own, plain, Figures::tokensPerSecond),
+              medianRatio(own, plain, Figures::tokensPerCpuSecond),
               own.getFirst().accepted(),
               own.getFirst().proposed(),
               own.getFirst().answer().length);
         });
+  }
+
+  private static double medianRatio(
+      List<Figures> own, List<Figures> plain, ToDoubleFunction<Figures> figure) {
+    double[] ratios = new double[own.size()];
+    Arrays.setAll(
+        ratios, i -> figure.applyAsDouble(own.get(i)) / figure.applyAsDouble(plain.get(i)));
+    return median(ratios);
   }
 
   private static double median(double[] numbers) {

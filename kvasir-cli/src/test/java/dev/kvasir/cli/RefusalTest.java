@@ -32,6 +32,14 @@ class RefusalTest {
   }
 
   @Test
+  void speculationIsKnownAndVerifiable() {
+    CommandRun.of("generate", "--speculate", "ngrm", "Once")
+        .isRefusedWith("--speculate is 'ngrm'; expected off, ngram, auto, or a model that exists");
+    CommandRun.of("serve", "--speculate", "ngram", "--device", "cuda")
+        .isRefusedWith("--speculate is ngram; with --device cuda expected off or auto");
+  }
+
+  @Test
   void theLabKeepsToTheModelsContext() {
     String file = folder.resolve("a.profile").toString();
     CommandRun.of("tune", "--context", "20000", "--out", file)

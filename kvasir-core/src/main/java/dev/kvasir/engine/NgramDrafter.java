@@ -12,8 +12,14 @@ package dev.kvasir.engine;
  * It predicts every token, verified or not, so learning how often it is right costs nothing.
  */
 public final class NgramDrafter implements Drafter {
-  /** Usual acceptance rates of matches of 2, 4, 8, 16 and 32 tokens or more. */
-  private static final double[] USUAL_RATES = {0.25, 0.5, 0.75, 0.85, 0.92};
+  /** Usual acceptance rates of matches of 1, 2, 4, 8, 16 and 32 tokens or more. */
+  private static final double[] USUAL_RATES = {0.4, 0.25, 0.5, 0.75, 0.85, 0.92};
+
+  /** A match of this length is resumed after a token that differs, such as another name. */
+  private static final int MIN_RESUMED = 4;
+
+  /** The length that a resumed match counts as; others have at least two tokens. */
+  private static final int RESUMED = 1;
 
   private final AcceptanceRates rates = new AcceptanceRates(USUAL_RATES);
   private final NgramIndex index = new NgramIndex();
@@ -37,15 +43,21 @@ public final class NgramDrafter implements Drafter {
 
   @Override
   public void append(int token) {
+    int resumed = 0;
     if (next > 0) {
       boolean right = index.token(next) == token;
       rates.record(kind(matched), right);
+      resumed = !right && matched >= MIN_RESUMED ? next + 1 : 0;
       next = right ? next + 1 : 0;
       matched++;
     }
     index.append(token);
     if (next == 0 || matched < NgramIndex.MAX_INDEXED) {
       findMatch();
+    }
+    if (next == 0 && resumed > 0) {
+      next = resumed;
+      matched = RESUMED;
     }
     index.indexEnd();
   }
@@ -63,7 +75,7 @@ public final class NgramDrafter implements Drafter {
   /** Returns the class of a match: the logarithm of its length. */
   private static int kind(int length) {
     int log = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(length);
-    return Math.clamp(log - 1, 0, USUAL_RATES.length - 1);
+    return Math.min(log, USUAL_RATES.length - 1);
   }
 
   @Override

@@ -216,7 +216,8 @@ public final class Request {
 
   private void addRows(Batch batch) {
     if (speculation.drafted() > 0) {
-      addDraft(batch);
+      logitIndex = speculation.addTo(batch, cache, tokens[length - 1], params.sampler().isGreedy());
+      rows = 1 + speculation.drafted();
       return;
     }
     int from = cache.length();
@@ -227,23 +228,6 @@ public final class Request {
     if (logitIndex >= 0 && params.sampler().isGreedy()) {
       batch.requestArgmaxOnly(logitIndex);
     }
-  }
-
-  private void addDraft(Batch batch) {
-    batch.beginDraft(cache);
-    logitIndex = addDraftRow(batch, tokens[length - 1]);
-    for (int i = 0; i < speculation.drafted(); i++) {
-      addDraftRow(batch, speculation.draftToken(i));
-    }
-    rows = 1 + speculation.drafted();
-  }
-
-  private int addDraftRow(Batch batch, int token) {
-    int index = batch.add(cache, token, true);
-    if (params.sampler().isGreedy()) {
-      batch.requestArgmaxOnly(index);
-    }
-    return index;
   }
 
   /**
@@ -276,31 +260,9 @@ public final class Request {
     if (lastToken < 0) {
       promptDone = System.nanoTime();
     }
-    speculation.beginDraws();
-    lastToken = draw(batch);
+    lastToken = speculation.draw(batch, logitIndex, params.sampler(), endOfText);
     append(lastToken);
     generated++;
-    try {
-      int drawn = lastToken;
-      while (speculation.hasNextRow() && !endOfText.contains(drawn)) {
-        drawn = draw(batch);
-      }
-    } catch (RuntimeException e) {
-      // The next step computes the row again, and fails after the tokens before it are reported.
-    }
-  }
-
-  /** Draws the next token from the logits of its row. */
-  private int draw(Batch batch) {
-    int index = logitIndex + speculation.drawnCount();
-    int likeliest = batch.argmax(index);
-    Sampler sampler = params.sampler();
-    int token =
-        likeliest >= 0
-            ? sampler.sampleGreedy(likeliest)
-            : sampler.sample(batch.logits(), batch.logitsAt(index), batch.vocabulary());
-    speculation.add(token, sampler);
-    return token;
   }
 
   /**

@@ -1,7 +1,9 @@
 package dev.kvasir.engine;
 
 import dev.kvasir.TokenLogprob;
+import dev.kvasir.cache.KvCache;
 import dev.kvasir.sampling.Sampler;
+import java.util.Set;
 
 /**
  * The speculation of a generation: the draft of its next step, and the tokens that were drawn from
@@ -84,28 +86,64 @@ final class Speculation implements DraftCosts {
     return drafted;
   }
 
-  int draftToken(int index) {
-    return draft[index];
+  /**
+   * Adds the last token of a text and its draft to a batch.
+   *
+   * @return the index of the first row's logits
+   */
+  int addTo(Batch batch, KvCache cache, int lastToken, boolean isGreedy) {
+    batch.beginDraft(cache);
+    int first = add(batch, cache, lastToken, isGreedy);
+    for (int i = 0; i < drafted; i++) {
+      add(batch, cache, draft[i], isGreedy);
+    }
+    return first;
   }
 
-  /** Starts to collect the results of a step. */
-  void beginDraws() {
+  private static int add(Batch batch, KvCache cache, int token, boolean isGreedy) {
+    int index = batch.add(cache, token, true);
+    if (isGreedy) {
+      batch.requestArgmaxOnly(index);
+    }
+    return index;
+  }
+
+  /**
+   * Draws tokens from the rows of a step, while each is the one that the next row was computed for.
+   *
+   * @param firstIndex index of the first row's logits
+   * @return the first token
+   */
+  int draw(Batch batch, int firstIndex, Sampler sampler, Set<Integer> endOfText) {
     drawnCount = 0;
     proposed += drafted;
     stepRows = 1 + drafted;
     stepTokens = 0;
+    drawNext(batch, firstIndex, sampler);
+    try {
+      while (hasNextRow() && !endOfText.contains(drawn[drawnCount - 1])) {
+        drawNext(batch, firstIndex, sampler);
+      }
+    } catch (RuntimeException e) {
+      // The next step computes the row again, and fails after the tokens before it are reported.
+    }
+    return drawn[0];
   }
 
-  /** Keeps a token that was drawn, and its logprob if there is one. */
-  void add(int token, Sampler sampler) {
-    drawn[drawnCount] = token;
+  private void drawNext(Batch batch, int firstIndex, Sampler sampler) {
+    int index = firstIndex + drawnCount;
+    int likeliest = batch.argmax(index);
+    drawn[drawnCount] =
+        likeliest >= 0
+            ? sampler.sampleGreedy(likeliest)
+            : sampler.sample(batch.logits(), batch.logitsAt(index), batch.vocabulary());
     logprobs[drawnCount] = sampler.recordsLogprobs() ? sampler.lastLogprob() : null;
     drawnCount++;
     stepTokens++;
   }
 
   /** Returns whether the row after the last drawn token is one of the current step. */
-  boolean hasNextRow() {
+  private boolean hasNextRow() {
     return drawnCount <= drafted && drawn[drawnCount - 1] == draft[drawnCount - 1];
   }
 

@@ -8,8 +8,7 @@ package dev.kvasir.engine;
  * time of a step = base * relative[rows]      relative[1] = 1
  * </pre>
  *
- * The base follows the load of the machine and the length of texts quickly, the relative times
- * slowly. Thread-safe.
+ * Thread-safe.
  */
 final class StepCosts {
   private static final int MAX_ROWS = 128;
@@ -17,8 +16,14 @@ final class StepCosts {
   /** Kernels multiply four rows at a time; the rows that remain cost more. */
   private static final int ROWS_TOGETHER = 4;
 
+  /** Shares of an error that correct the base: single rows measure it, others suggest it. */
   private static final double BASE_GAIN = 0.2;
-  private static final double RELATIVE_GAIN = 0.1;
+
+  private static final double BASE_GAIN_OF_SEVERAL = 0.05;
+  private static final double RELATIVE_GAIN = 0.15;
+
+  /** The share by which a step lets relative times return to usual, so that all are tried again. */
+  private static final double FORGETTING = 0.001;
 
   /** The most by which one step may differ from what was expected: a pause says nothing. */
   private static final double MAX_DEVIATION = 1.5;
@@ -40,7 +45,7 @@ final class StepCosts {
     }
   }
 
-  /** Returns what was measured on processors of two and four cores, before anything is known. */
+  /** Returns what two cores of a Xeon take, as a first guess for any machine. */
   private static double usualRelative(int rows) {
     int rest = rows % ROWS_TOGETHER;
     return rows < ROWS_TOGETHER ? 1 + 0.45 * (rows - 1) : 0.95 + 0.19 * (rows - rest) + 0.35 * rest;
@@ -60,11 +65,14 @@ final class StepCosts {
     if (baseNanos == 0) {
       baseNanos = nanos / relative[rows];
     }
-    double expected = baseNanos * relative[rows];
-    double measured = Math.clamp(nanos, expected / MAX_DEVIATION, expected * MAX_DEVIATION);
-    baseNanos += BASE_GAIN * (measured / relative[rows] - baseNanos);
+    double ratio = nanos / (baseNanos * relative[rows]);
+    double error = Math.clamp(ratio, 1 / MAX_DEVIATION, MAX_DEVIATION) - 1;
+    baseNanos *= 1 + (rows == 1 ? BASE_GAIN : BASE_GAIN_OF_SEVERAL) * error;
     if (rows > 1) {
-      relative[rows] += RELATIVE_GAIN * (measured / baseNanos - relative[rows]);
+      relative[rows] *= 1 + RELATIVE_GAIN * error;
+    }
+    for (int i = 2; i <= MAX_ROWS; i++) {
+      relative[i] += FORGETTING * (usualRelative(i) - relative[i]);
     }
   }
 

@@ -1,12 +1,12 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.AcceptanceRates;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.DraftCosts;
 import dev.kvasir.engine.Drafter;
+import dev.kvasir.error.InvalidInputException;
 import java.util.Arrays;
 
 /**
@@ -96,8 +96,10 @@ final class ModelDrafter implements Drafter {
     }
     try {
       return draftTokens(costs, planned, out);
-    } catch (CacheFullException e) {
-      nextTrial = Integer.MAX_VALUE; // its memory is full: no more drafts for this text
+    } catch (InvalidInputException e) {
+      // Its memory is full, or its keys are not finite. The text goes on without drafts.
+      draftedCount = 0;
+      nextTrial = Integer.MAX_VALUE;
       return 0;
     }
   }

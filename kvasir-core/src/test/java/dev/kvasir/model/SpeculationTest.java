@@ -33,11 +33,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -62,6 +64,9 @@ class SpeculationTest {
           IntStream.range(0, 50)
               .mapToObj(i -> Character.toString('0' + i).getBytes(StandardCharsets.US_ASCII))
               .toList());
+
+  /** Codebooks take longer to make than the texts of a test. */
+  private static final Map<CacheShape, Profile> PROFILES = new ConcurrentHashMap<>();
 
   @TempDir private Path folder;
 
@@ -209,7 +214,8 @@ class SpeculationTest {
   private static Profile profile(CacheShape shape) {
     return shape.hasValuesInKeys()
         ? Profile.empty("none")
-        : SyntheticProfileParts.addTo(SyntheticCodebooks.profile(shape, 1, 2), shape);
+        : PROFILES.computeIfAbsent(
+            shape, any -> SyntheticProfileParts.addTo(SyntheticCodebooks.profile(any, 1, 2), any));
   }
 
   /** Returns a sampled text, a greedy one, and one that its listener ends early. */
