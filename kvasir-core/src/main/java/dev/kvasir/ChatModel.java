@@ -172,7 +172,8 @@ public final class ChatModel implements AutoCloseable {
               maxTokens,
               serving.maxSequences(),
               serving.maxQueued(),
-              serving.timeout());
+              serving.timeout(),
+              serving.toolFormat());
       return this;
     }
 
@@ -191,7 +192,14 @@ public final class ChatModel implements AutoCloseable {
               serving.defaultMaxTokens(),
               running,
               queued,
-              timeout);
+              timeout,
+              serving.toolFormat());
+      return this;
+    }
+
+    /** Sets how the model writes tool calls, instead of recognising it from the chat template. */
+    public Builder toolFormat(ToolFormat format) {
+      serving = serving.withToolFormat(Optional.of(format));
       return this;
     }
 

@@ -6,14 +6,18 @@ import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.PromptRenderer.ChatPrompt;
+import dev.kvasir.chat.syntax.MessageSyntax;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.text.Tokenizer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -32,19 +36,30 @@ public final class ChatService implements AutoCloseable {
   private final RequestQueue queue;
   private final PromptRenderer prompts;
   private final GrammarCache grammars;
+  private final Set<Integer> visibleTokens; // those that have a meaning to the parser
 
   /**
    * @throws InvalidInputException if the memory holds no sequence at all
    */
   public ChatService(LoadedModel model, ServingOptions options, CompletionObserver observer) {
     int context = Math.min(options.contextLimit(), model.config().contextLength());
-    served = ServedModel.of(model, options.cacheSpecs(), context);
+    served = ServedModel.of(model, options.cacheSpecs(), context, options.toolFormat());
     defaultMaxTokens = options.defaultMaxTokens();
     admission =
         new Admission(sequenceBytes(model, options), options.maxSequences(), options.maxQueued());
     queue = new RequestQueue(model, context, admission, observer, options.timeout());
     prompts = new PromptRenderer(served);
-    grammars = new GrammarCache(model.tokenizer());
+    grammars = new GrammarCache(model.tokenizer(), served.syntax());
+    visibleTokens = visibleTokens(model.tokenizer(), served.syntax());
+  }
+
+  private static Set<Integer> visibleTokens(Tokenizer tokenizer, MessageSyntax syntax) {
+    return syntax.markers().stream()
+        .map(tokenizer::specialToken)
+        .filter(OptionalInt::isPresent)
+        .map(OptionalInt::getAsInt)
+        .filter(id -> !tokenizer.endOfText().contains(id))
+        .collect(Collectors.toSet());
   }
 
   /**
@@ -107,8 +122,10 @@ public final class ChatService implements AutoCloseable {
               MessageVariables.of(request.messages()), tools, request.templateVariables());
       request.sampling().checkTokens(served.model().config().vocabulary());
       GenerationSettings options =
-          options(prompt.tokens(), request.maxTokens(), request.sampling(), request.topLogprobs());
-      Optional<TokenGrammar> grammar = grammars.of(request.format(), tools);
+          chatOptions(
+              prompt.tokens(), request.maxTokens(), request.sampling(), request.topLogprobs());
+      Optional<TokenGrammar> grammar =
+          grammars.of(request.format(), tools, prompt.parserOptions().startsInReasoning());
       List<String> stopSequences =
           Stream.concat(request.stopSequences().stream(), prompt.stopSequences().stream()).toList();
       return new CompletionRequest(
@@ -139,6 +156,18 @@ public final class ChatService implements AutoCloseable {
     int max = Math.max(1, served.contextLimit() - prompt.length);
     int wanted = maxTokens.orElse(defaultMaxTokens);
     return new GenerationSettings(Math.min(max, wanted), sampling, Optional.empty(), topLogprobs);
+  }
+
+  /**
+   * Returns generation options of a conversation: its text has the special tokens that mark tool
+   * calls and reasoning.
+   *
+   * @param maxTokens empty for the default
+   * @throws InvalidInputException if the prompt is empty
+   */
+  public GenerationSettings chatOptions(
+      int[] prompt, OptionalInt maxTokens, SamplingOptions sampling, OptionalInt topLogprobs) {
+    return options(prompt, maxTokens, sampling, topLogprobs).withVisibleTokens(visibleTokens);
   }
 
   /** Ends all completions with an error and waits for them. */

@@ -1,6 +1,8 @@
 package dev.kvasir.chat;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.chat.syntax.CallableFunctions;
+import dev.kvasir.chat.syntax.MessageSyntax;
 import dev.kvasir.runtime.GenerationSettings;
 import java.util.List;
 import java.util.Optional;
@@ -28,14 +30,15 @@ public record CompletionRequest(
     ParserOptions parserOptions) {
 
   /**
-   * @param reasoning whether text between reasoning tags is split off
-   * @param startsInReasoning whether the prompt ended with the opening tag
-   * @param tools the syntax of tool calls; empty if none may be called
+   * @param syntax how the model writes messages; empty if everything is plain text
+   * @param functions the functions that may be called
+   * @param startsInReasoning whether the prompt opened the reasoning
    */
   public record ParserOptions(
-      boolean reasoning, boolean startsInReasoning, Optional<ToolSyntax> tools) {
+      Optional<MessageSyntax> syntax, CallableFunctions functions, boolean startsInReasoning) {
     /** Everything is plain text. */
-    public static final ParserOptions NONE = new ParserOptions(false, false, Optional.empty());
+    public static final ParserOptions NONE =
+        new ParserOptions(Optional.empty(), CallableFunctions.NONE, false);
   }
 
   public CompletionRequest withTenant(String otherTenant) {

@@ -1,16 +1,15 @@
 package dev.kvasir.chat;
 
-import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import dev.kvasir.OutputFormat;
+import dev.kvasir.chat.syntax.CallGrammar;
+import dev.kvasir.chat.syntax.CallableFunctions;
+import dev.kvasir.chat.syntax.MessageSyntax;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.grammar.Grammar;
-import dev.kvasir.grammar.JsonGrammar;
 import dev.kvasir.grammar.TokenGrammar;
 import dev.kvasir.runtime.CompiledFormat;
 import dev.kvasir.text.Tokenizer;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,15 +21,19 @@ public final class GrammarCache {
   private static final int MAX_CACHED = 64;
 
   private final Tokenizer tokenizer;
+  private final CallGrammar calls;
   private final Map<Key, TokenGrammar> cached = new LinkedHashMap<>(); // oldest first
 
   /**
    * @param functions whose calls are allowed, besides the format
+   * @param afterReasoning whether the prompt opened the reasoning
    */
-  private record Key(Optional<OutputFormat> format, List<ToolSet.Function> functions) {}
+  private record Key(
+      Optional<OutputFormat> format, CallableFunctions functions, boolean afterReasoning) {}
 
-  GrammarCache(Tokenizer tokenizer) {
+  GrammarCache(Tokenizer tokenizer, MessageSyntax syntax) {
     this.tokenizer = tokenizer;
+    this.calls = new CallGrammar(syntax, text -> tokenizer.specialToken(text).isPresent());
   }
 
   /**
@@ -39,14 +42,24 @@ public final class GrammarCache {
    * @throws InvalidInputException if a schema is not supported
    */
   public Optional<TokenGrammar> of(OutputFormat format, ToolSet tools) {
+    return of(format, tools, false);
+  }
+
+  /**
+   * Returns the grammar of a completion; empty if it is unconstrained.
+   *
+   * @param afterReasoning whether the prompt opened the reasoning, which is then unconstrained
+   * @throws InvalidInputException if a schema is not supported
+   */
+  public Optional<TokenGrammar> of(OutputFormat format, ToolSet tools, boolean afterReasoning) {
     if (tools.isRequired()) {
-      return Optional.of(cached(new Key(Optional.empty(), tools.functions())));
+      return Optional.of(cached(new Key(Optional.empty(), tools.callable(), afterReasoning)));
     }
-    return switch (format) {
-      case OutputFormat.AnyText _ -> Optional.empty();
-      case OutputFormat.OneOf _ -> Optional.of(cached(new Key(Optional.of(format), List.of())));
-      default -> Optional.of(cached(new Key(Optional.of(format), tools.functions())));
-    };
+    CallableFunctions functions =
+        format instanceof OutputFormat.OneOf ? CallableFunctions.NONE : tools.callable();
+    return format instanceof OutputFormat.AnyText
+        ? Optional.empty()
+        : Optional.of(cached(new Key(Optional.of(format), functions, afterReasoning)));
   }
 
   private synchronized TokenGrammar cached(Key key) {
@@ -58,49 +71,18 @@ public final class GrammarCache {
     return cached.get(key);
   }
 
-  private static Grammar grammar(Key key) {
+  private Grammar grammar(Key key) {
+    Grammar text = text(key);
+    return key.afterReasoning() ? calls.afterReasoning(text) : text;
+  }
+
+  private Grammar text(Key key) {
     if (key.format().isEmpty()) {
-      return calls(key.functions());
+      return calls.call(key.functions());
     }
     Grammar format = CompiledFormat.grammar(key.format().get()).orElseThrow();
-    return key.functions().isEmpty() ? format : Grammar.choice(calls(key.functions()), format);
-  }
-
-  /** Returns the grammar of a tool call, with arguments according to the function's schema. */
-  private static Grammar calls(List<ToolSet.Function> functions) {
-    Grammar[] calls =
-        functions.stream()
-            .map(function -> JsonGrammar.of(schema(function)))
-            .toArray(Grammar[]::new);
-    return Grammar.sequence(
-        Grammar.literal(ToolSyntax.TAGS.open() + "\n"),
-        Grammar.choice(calls),
-        Grammar.literal("\n" + ToolSyntax.TAGS.close()));
-  }
-
-  /**
-   * Moves definitions to the new root, since references in a function's schema are relative to it.
-   */
-  private static JsonObject schema(ToolSet.Function function) {
-    JsonObject name = new JsonObject();
-    name.addProperty("const", function.name());
-    JsonObject properties = new JsonObject();
-    properties.add("name", name);
-    JsonObject arguments = ToolSet.parse(function.name(), function.schema());
-    JsonObject schema = new JsonObject();
-    for (String definitions : new String[] {"$defs", "definitions"}) {
-      if (arguments.has(definitions)) {
-        schema.add(definitions, arguments.remove(definitions));
-      }
-    }
-    properties.add("arguments", arguments);
-    schema.addProperty("type", "object");
-    schema.add("properties", properties);
-    JsonArray required = new JsonArray();
-    required.add("name");
-    required.add("arguments");
-    schema.add("required", required);
-    schema.addProperty("additionalProperties", false);
-    return schema;
+    return key.functions().schemas().isEmpty()
+        ? format
+        : Grammar.choice(calls.call(key.functions()), format);
   }
 }

@@ -1,12 +1,9 @@
 package dev.kvasir.chat;
 
-import com.google.gson.JsonElement;
-import com.google.gson.JsonObject;
-import com.google.gson.JsonParseException;
-import com.google.gson.JsonParser;
-import com.google.gson.JsonPrimitive;
 import dev.kvasir.TokenLogprob;
 import dev.kvasir.chat.CompletionRequest.ParserOptions;
+import dev.kvasir.chat.syntax.MessageListener;
+import dev.kvasir.chat.syntax.MessageParser;
 import dev.kvasir.text.StopSequences;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,69 +14,63 @@ import java.util.function.Consumer;
  * Parses the text of a choice as it streams: cuts it before a stop sequence, and splits off
  * reasoning and tool calls.
  */
-final class OutputParser {
+final class OutputParser implements MessageListener {
   private final int choice;
   private final Consumer<CompletionEvent> out;
   private final StopSequences stops;
-  private final Optional<TagSplitter> reasoning;
-  private final Optional<TagSplitter> toolCalls;
-  private final StringBuilder toolCall = new StringBuilder();
+  private final Optional<MessageParser> message;
+  private final boolean isParallel;
   private final List<TokenLogprob> pendingLogprobs = new ArrayList<>();
-  private int toolCallCount;
 
   OutputParser(
-      int choice, List<String> stops, ParserOptions parserOptions, Consumer<CompletionEvent> out) {
+      int choice, List<String> stops, ParserOptions options, Consumer<CompletionEvent> out) {
     this.choice = choice;
     this.out = out;
     this.stops = new StopSequences(stops);
-    this.toolCalls = parserOptions.tools().map(this::toolCallSplitter);
-    this.reasoning =
-        parserOptions.reasoning()
-            ? Optional.of(reasoningSplitter(parserOptions.startsInReasoning()))
-            : Optional.empty();
-  }
-
-  private TagSplitter reasoningSplitter(boolean startsInside) {
-    return new TagSplitter(
-        "<think>", "</think>", startsInside, this::splitToolCalls, this::emitReasoning, () -> {});
-  }
-
-  private TagSplitter toolCallSplitter(ToolSyntax syntax) {
-    return new TagSplitter(
-        syntax.open(),
-        syntax.close(),
-        false,
-        this::emitContent,
-        toolCall::append,
-        this::emitToolCall);
+    this.isParallel = options.functions().isParallel();
+    this.message =
+        options
+            .syntax()
+            .map(
+                syntax ->
+                    MessageParser.of(
+                        syntax, options.functions(), options.startsInReasoning(), this));
   }
 
   void push(String piece) {
-    splitReasoning(stops.push(piece));
+    parse(stops.push(piece));
   }
 
-  private void splitReasoning(String text) {
-    reasoning.ifPresentOrElse(splitter -> splitter.push(text), () -> splitToolCalls(text));
-  }
-
-  private void emitReasoning(String text) {
-    out.accept(new CompletionEvent.Reasoning(choice, text));
-  }
-
-  private void splitToolCalls(String text) {
-    toolCalls.ifPresentOrElse(splitter -> splitter.push(text), () -> emitContent(text));
-  }
-
-  private void emitContent(String text) {
-    // White space around tool calls is not content.
-    if (!text.isEmpty() && !(toolCallCount > 0 && text.isBlank())) {
-      emitText(text);
+  private void parse(String piece) {
+    if (!piece.isEmpty()) {
+      message.ifPresentOrElse(parser -> parser.push(piece), () -> text(piece));
     }
   }
 
-  private void emitText(String text) {
-    out.accept(new CompletionEvent.Text(choice, text, List.copyOf(pendingLogprobs)));
+  @Override
+  public void text(String piece) {
+    out.accept(new CompletionEvent.Text(choice, piece, List.copyOf(pendingLogprobs)));
     pendingLogprobs.clear();
+  }
+
+  @Override
+  public void reasoning(String piece) {
+    out.accept(new CompletionEvent.Reasoning(choice, piece));
+  }
+
+  @Override
+  public void callStarted(int index, String id, String name) {
+    out.accept(new CompletionEvent.ToolCallStart(choice, index, id, name));
+  }
+
+  @Override
+  public void callArguments(int index, String piece) {
+    out.accept(new CompletionEvent.ToolCallArguments(choice, index, piece));
+  }
+
+  @Override
+  public void callCompleted(int index, String id, String name, String arguments) {
+    out.accept(new CompletionEvent.ToolCall(choice, index, id, name, arguments));
   }
 
   /** Adds a token whose text follows, possibly later. */
@@ -87,45 +78,9 @@ final class OutputParser {
     pendingLogprobs.add(token);
   }
 
-  /** Emits a tool call, or its source as text if it cannot be parsed. */
-  private void emitToolCall() {
-    String written = toolCall.toString();
-    toolCall.setLength(0);
-    JsonObject object = objectOf(written);
-    if (object == null || !(object.get("name") instanceof JsonPrimitive name)) {
-      emitText(written);
-      return;
-    }
-    JsonElement arguments =
-        object.has("arguments") ? object.get("arguments") : object.get("parameters");
-    int index = toolCallCount++;
-    String id = Ids.newId("call_");
-    out.accept(new CompletionEvent.ToolCallStart(choice, index, id, name.getAsString()));
-    out.accept(new CompletionEvent.ToolCallArguments(choice, index, text(arguments)));
-    out.accept(
-        new CompletionEvent.ToolCall(choice, index, id, name.getAsString(), text(arguments)));
-  }
-
-  /** Returns null if the text is not a JSON object. */
-  private static JsonObject objectOf(String written) {
-    try {
-      return JsonParser.parseString(written) instanceof JsonObject object ? object : null;
-    } catch (JsonParseException e) {
-      return null;
-    }
-  }
-
-  /** Returns arguments as text; some models write them as a string already. */
-  private static String text(JsonElement arguments) {
-    if (arguments == null || arguments.isJsonNull()) {
-      return "{}";
-    }
-    return arguments.isJsonPrimitive() ? arguments.getAsString() : arguments.toString();
-  }
-
-  /** Returns whether a stop sequence was generated. */
+  /** Returns whether a stop sequence or the only call was generated. */
   boolean hasStopped() {
-    return stops.found();
+    return stops.found() || !isParallel && hasToolCalls();
   }
 
   /** Returns the stop sequence that was generated. */
@@ -134,16 +89,12 @@ final class OutputParser {
   }
 
   boolean hasToolCalls() {
-    return toolCallCount > 0;
+    return message.filter(parser -> parser.calls() > 0).isPresent();
   }
 
   /** Emits the buffered text at the end of the stream. */
   void finish() {
-    splitReasoning(stops.finish());
-    reasoning.ifPresent(TagSplitter::finish);
-    toolCalls.ifPresent(TagSplitter::finish);
-    if (!toolCall.isEmpty()) {
-      emitToolCall();
-    }
+    parse(stops.finish());
+    message.ifPresent(MessageParser::finish);
   }
 }

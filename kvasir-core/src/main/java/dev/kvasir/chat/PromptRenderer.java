@@ -5,6 +5,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.text.ChatTemplate;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Renders conversations to the tokens of a prompt. It is thread-safe. */
 public final class PromptRenderer {
@@ -39,10 +40,10 @@ public final class PromptRenderer {
   public ChatPrompt render(
       List<Map<String, Object>> messages, ToolSet tools, Map<String, Object> extra) {
     String text = text(messages, tools, extra);
-    boolean startsInReasoning = text.stripTrailing().endsWith("<think>");
+    boolean startsInReasoning = served.syntax().reasoning().openedBy(text).isPresent();
     return new ChatPrompt(
         served.model().tokenizer().encode(text, !served.isChatModel()),
-        new ParserOptions(true, startsInReasoning, tools.syntax()),
+        new ParserOptions(Optional.of(served.syntax()), tools.callable(), startsInReasoning),
         // A model without chat turns would write the next one itself.
         served.isChatModel() ? List.of() : List.of("\nUser:"));
   }

@@ -1,6 +1,8 @@
 package dev.kvasir.chat;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.chat.syntax.MessageSyntax;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.text.ChatTemplate;
@@ -14,13 +16,30 @@ import java.util.stream.Stream;
  *
  * @param cacheSpecs the first one is the default
  * @param contextLimit tokens of a prompt and its completion
+ * @param syntax how the model writes tool calls and reasoning
  */
 public record ServedModel(
-    LoadedModel model, String name, List<CacheSpec> cacheSpecs, int contextLimit) {
+    LoadedModel model,
+    String name,
+    List<CacheSpec> cacheSpecs,
+    int contextLimit,
+    MessageSyntax syntax) {
   private static final char SPEC_SEPARATOR = '@';
 
-  public static ServedModel of(LoadedModel model, List<CacheSpec> cacheSpecs, int contextLimit) {
-    return new ServedModel(model, shortName(model.name()), List.copyOf(cacheSpecs), contextLimit);
+  /**
+   * @param toolFormat empty to recognise it from the chat template
+   */
+  static ServedModel of(
+      LoadedModel model,
+      List<CacheSpec> cacheSpecs,
+      int contextLimit,
+      Optional<ToolFormat> toolFormat) {
+    return new ServedModel(
+        model,
+        shortName(model.name()),
+        List.copyOf(cacheSpecs),
+        contextLimit,
+        MessageSyntax.recognize(model.tokenizer().chatTemplate(), toolFormat));
   }
 
   /** Returns the last part of a path, without the file extension. */

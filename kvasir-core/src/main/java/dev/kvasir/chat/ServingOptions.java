@@ -1,8 +1,10 @@
 package dev.kvasir.chat;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The limits of a chat service.
@@ -13,6 +15,7 @@ import java.util.List;
  * @param maxSequences sequences that run concurrently
  * @param maxQueued requests that wait for admission
  * @param timeout limit on the duration of a completion
+ * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
  */
 public record ServingOptions(
     List<CacheSpec> cacheSpecs,
@@ -20,10 +23,34 @@ public record ServingOptions(
     int defaultMaxTokens,
     int maxSequences,
     int maxQueued,
-    Duration timeout) {
+    Duration timeout,
+    Optional<ToolFormat> toolFormat) {
 
   public ServingOptions {
     cacheSpecs = List.copyOf(cacheSpecs);
+  }
+
+  /** Creates options that recognise the tool format. */
+  public ServingOptions(
+      List<CacheSpec> cacheSpecs,
+      int contextLimit,
+      int defaultMaxTokens,
+      int maxSequences,
+      int maxQueued,
+      Duration timeout) {
+    this(
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        timeout,
+        Optional.empty());
+  }
+
+  public ServingOptions withToolFormat(Optional<ToolFormat> value) {
+    return new ServingOptions(
+        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout, value);
   }
 
   /**

@@ -6,6 +6,7 @@ import com.google.gson.JsonParser;
 import dev.kvasir.ChatRequest;
 import dev.kvasir.ChatRequest.ToolChoice;
 import dev.kvasir.Tool;
+import dev.kvasir.chat.syntax.CallableFunctions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.format.JsonValues;
@@ -13,7 +14,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * The functions that a request lets the model call.
@@ -97,8 +97,10 @@ public record ToolSet(
     return functions.isEmpty();
   }
 
-  Optional<ToolSyntax> syntax() {
-    return isEmpty() ? Optional.empty() : Optional.of(ToolSyntax.TAGS);
+  CallableFunctions callable() {
+    Map<String, String> schemas = new LinkedHashMap<>();
+    functions.forEach(function -> schemas.put(function.name(), function.schema()));
+    return new CallableFunctions(schemas, isParallel);
   }
 
   /** Returns the tools in the form that chat templates use. */
@@ -126,9 +128,7 @@ public record ToolSet(
     definitions.forEach(tool -> text.append(tool).append('\n'));
     return text.append("To call one, write only a JSON object between tags, with its name and its")
         .append(" arguments:\n")
-        .append(ToolSyntax.TAGS.open())
-        .append("{\"name\": \"...\", \"arguments\": {}}")
-        .append(ToolSyntax.TAGS.close())
+        .append("<tool_call>{\"name\": \"...\", \"arguments\": {}}</tool_call>")
         .toString();
   }
 }

@@ -43,6 +43,26 @@ public final class Grammar {
     return new Grammar(GbnfParser.read(rules));
   }
 
+  /** Returns a grammar of one special token, which has this text in the vocabulary. */
+  public static Grammar special(String token) {
+    return new Grammar(new GrammarExpression.Literal(TokenTrie.specialBytes(token)));
+  }
+
+  /**
+   * Returns the texts that do not contain a delimiter, and end where it may begin. A few more are
+   * left out: those with a part of the delimiter directly before another beginning of it.
+   */
+  public static Grammar textWithout(String delimiter) {
+    return new Grammar(DelimitedText.without(delimiter));
+  }
+
+  /** Returns any text. */
+  public static Grammar anyText() {
+    return new Grammar(
+        GrammarExpression.repeat(
+            new GrammarExpression.CharacterClass(CodePoints.ALL), 0, GrammarExpression.UNBOUNDED));
+  }
+
   /** Returns the concatenation of grammars. */
   public static Grammar sequence(Grammar... parts) {
     return new Grammar(new GrammarExpression.Sequence(expressions(parts)));

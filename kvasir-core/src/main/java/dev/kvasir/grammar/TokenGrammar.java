@@ -63,7 +63,7 @@ public final class TokenGrammar {
       return states.finished();
     }
     ParserState at = parserState;
-    for (byte value : tokenizer.tokenBytes(token)) {
+    for (byte value : TokenTrie.bytes(tokenizer, token)) {
       at = states.advance(at, value & 0xFF);
     }
     return at;

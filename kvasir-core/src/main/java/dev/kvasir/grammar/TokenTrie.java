@@ -1,6 +1,7 @@
 package dev.kvasir.grammar;
 
 import dev.kvasir.text.Tokenizer;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
@@ -9,9 +10,11 @@ import java.util.WeakHashMap;
 import java.util.stream.IntStream;
 
 /**
- * A trie of the bytes of all text tokens. Nodes are in depth-first order: descendants of a node
- * follow it, up to the end of its subtree. Special tokens, end-of-text tokens and tokens without
- * bytes are excluded.
+ * A trie of the bytes of all tokens. Nodes are in depth-first order: descendants of a node follow
+ * it, up to the end of its subtree. End-of-text tokens and tokens without bytes are excluded.
+ *
+ * <p>Special tokens have bytes that no text has: 0xFF, their text, 0xFE. A grammar allows them only
+ * where it names them.
  */
 final class TokenTrie {
   static final int FIRST_PLAIN = ' ';
@@ -42,13 +45,13 @@ final class TokenTrie {
   private TokenTrie(Tokenizer tokenizer) {
     int size = tokenizer.vocabularySize();
     byte[][] bytes = new byte[size][];
-    Arrays.setAll(bytes, tokenizer::tokenBytes);
+    Arrays.setAll(bytes, id -> bytes(tokenizer, id));
     endTokens = tokenizer.endOfText().stream().mapToInt(Integer::intValue).sorted().toArray();
     maskWords =
         (Math.max(size, endTokens.length == 0 ? 0 : endTokens[endTokens.length - 1] + 1) + 63) / 64;
     tokens =
         IntStream.range(0, size)
-            .filter(id -> bytes[id].length > 0 && !tokenizer.isSpecial(id))
+            .filter(id -> bytes[id].length > 0)
             .filter(id -> Arrays.binarySearch(endTokens, id) < 0)
             .boxed()
             .sorted(Comparator.comparing(id -> bytes[id], Arrays::compareUnsigned))
@@ -57,6 +60,25 @@ final class TokenTrie {
     maxTokenLength = IntStream.of(tokens).map(id -> bytes[id].length).max().orElse(0);
     build(bytes);
     findPlain();
+  }
+
+  /** Returns the bytes by which a grammar knows a token. */
+  static byte[] bytes(Tokenizer tokenizer, int id) {
+    byte[] text = tokenizer.tokenBytes(id);
+    return text.length > 0 && tokenizer.isSpecial(id) ? framed(text) : text;
+  }
+
+  /** Returns the bytes of the special token with this text. */
+  static byte[] specialBytes(String token) {
+    return framed(token.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static byte[] framed(byte[] text) {
+    byte[] framed = new byte[text.length + 2];
+    framed[0] = (byte) 0xFF;
+    System.arraycopy(text, 0, framed, 1, text.length);
+    framed[text.length + 1] = (byte) 0xFE;
+    return framed;
   }
 
   /**

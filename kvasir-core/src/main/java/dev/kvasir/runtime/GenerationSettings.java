@@ -6,6 +6,7 @@ import dev.kvasir.sampling.Sampler;
 import dev.kvasir.sampling.TokenConstraint;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * The length of a generation and the sampling of its tokens.
@@ -14,12 +15,14 @@ import java.util.OptionalInt;
  * @param grammar constrains the text; empty for any text
  * @param topLogprobs if present, {@link dev.kvasir.GenerationListener#logprob} is called for each
  *     token, with as many of the most likely tokens
+ * @param visibleTokens special tokens that are part of the generated text
  */
 public record GenerationSettings(
     int maxTokens,
     SamplingOptions sampling,
     Optional<TokenGrammar> grammar,
-    OptionalInt topLogprobs) {
+    OptionalInt topLogprobs,
+    Set<Integer> visibleTokens) {
   /** The default of {@link #defaults}. */
   public static final int MAX_TOKENS = 256;
 
@@ -28,6 +31,16 @@ public record GenerationSettings(
       throw new IllegalArgumentException(
           "max-tokens is %d; expected at least 1".formatted(maxTokens));
     }
+    visibleTokens = Set.copyOf(visibleTokens);
+  }
+
+  /** Creates options that leave special tokens out of the text. */
+  public GenerationSettings(
+      int maxTokens,
+      SamplingOptions sampling,
+      Optional<TokenGrammar> grammar,
+      OptionalInt topLogprobs) {
+    this(maxTokens, sampling, grammar, topLogprobs, Set.of());
   }
 
   /** Creates options without a grammar or log probabilities. */
@@ -46,19 +59,25 @@ public record GenerationSettings(
   }
 
   public GenerationSettings withMaxTokens(int value) {
-    return new GenerationSettings(value, sampling, grammar, topLogprobs);
+    return new GenerationSettings(value, sampling, grammar, topLogprobs, visibleTokens);
   }
 
   public GenerationSettings withSampling(SamplingOptions value) {
-    return new GenerationSettings(maxTokens, value, grammar, topLogprobs);
+    return new GenerationSettings(maxTokens, value, grammar, topLogprobs, visibleTokens);
   }
 
   public GenerationSettings withGrammar(TokenGrammar value) {
-    return new GenerationSettings(maxTokens, sampling, Optional.of(value), topLogprobs);
+    return new GenerationSettings(
+        maxTokens, sampling, Optional.of(value), topLogprobs, visibleTokens);
   }
 
   public GenerationSettings withTopLogprobs(int value) {
-    return new GenerationSettings(maxTokens, sampling, grammar, OptionalInt.of(value));
+    return new GenerationSettings(
+        maxTokens, sampling, grammar, OptionalInt.of(value), visibleTokens);
+  }
+
+  public GenerationSettings withVisibleTokens(Set<Integer> value) {
+    return new GenerationSettings(maxTokens, sampling, grammar, topLogprobs, value);
   }
 
   Sampler newSampler() {

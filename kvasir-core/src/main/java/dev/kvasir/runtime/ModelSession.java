@@ -185,7 +185,10 @@ public final class ModelSession implements Session {
         .run(
             request,
             new GenerationParams(
-                sampler, model.tokenizer().stream(true), options.maxTokens(), pendingPrefix),
+                sampler,
+                model.tokenizer().stream(options.visibleTokens()),
+                options.maxTokens(),
+                pendingPrefix),
             listener);
     long end = System.nanoTime();
     boolean isPrefilled = request.generated() > 0;

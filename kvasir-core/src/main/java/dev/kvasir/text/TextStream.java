@@ -2,6 +2,7 @@ package dev.kvasir.text;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 
 /**
  * Decodes token ids to text incrementally. A character may span several tokens; its bytes are
@@ -14,6 +15,7 @@ import java.util.Arrays;
 public final class TextStream {
   private final Vocabulary vocabulary;
   private final boolean skipSpecialTokens;
+  private final Set<Integer> visible;
 
   /** At most 3 bytes remain between pushes, since a UTF-8 character has at most 4. */
   private byte[] pending = new byte[64];
@@ -21,14 +23,22 @@ public final class TextStream {
   private int length;
 
   TextStream(Vocabulary vocabulary, boolean skipSpecialTokens) {
+    this(vocabulary, skipSpecialTokens, Set.of());
+  }
+
+  /**
+   * @param visible special tokens that are not skipped
+   */
+  TextStream(Vocabulary vocabulary, boolean skipSpecialTokens, Set<Integer> visible) {
     this.vocabulary = vocabulary;
+    this.visible = visible;
     this.skipSpecialTokens = skipSpecialTokens;
   }
 
   /** Returns the text that this token completes; empty in the middle of a character. */
   public String push(int id) {
     int count = vocabulary.byteCount(id);
-    if (count == 0 || skipSpecialTokens && vocabulary.isSpecial(id)) {
+    if (count == 0 || isSkipped(id)) {
       return "";
     }
     if (length + count > pending.length) {
@@ -37,6 +47,10 @@ public final class TextStream {
     vocabulary.copyBytes(id, pending, length);
     length += count;
     return take(length - incompleteBytes());
+  }
+
+  private boolean isSkipped(int id) {
+    return skipSpecialTokens && vocabulary.isSpecial(id) && !visible.contains(id);
   }
 
   /** Returns the remaining text, an incomplete character as U+FFFD, and resets the stream. */

@@ -81,6 +81,17 @@ public final class Tokenizer implements AutoCloseable {
     return new TextStream(vocabulary, skipSpecialTokens);
   }
 
+  /** Returns a stream that decodes ids incrementally, without special tokens except these. */
+  public TextStream stream(Set<Integer> visibleSpecialTokens) {
+    return new TextStream(vocabulary, true, visibleSpecialTokens);
+  }
+
+  /** Returns the special token with this text. */
+  public OptionalInt specialToken(String text) {
+    OptionalInt id = vocabulary.find(text);
+    return id.isPresent() && isSpecial(id.getAsInt()) ? id : OptionalInt.empty();
+  }
+
   /** Returns the highest token id plus one. */
   public int vocabularySize() {
     return vocabulary.size();

@@ -3,8 +3,11 @@ package dev.kvasir.chat;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.chat.CompletionRequest.ParserOptions;
+import dev.kvasir.chat.syntax.CallableFunctions;
+import dev.kvasir.chat.syntax.MessageSyntax;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import net.jqwik.api.ForAll;
@@ -13,8 +16,11 @@ import org.junit.jupiter.api.Test;
 
 /** The events of a text do not depend on how it is split into pieces. */
 class OutputParserTest {
+  private static final MessageSyntax HERMES =
+      MessageSyntax.recognize(Optional.of("<tool_call>"), Optional.empty());
   private static final ParserOptions ALL =
-      new ParserOptions(true, false, Optional.of(ToolSyntax.TAGS));
+      new ParserOptions(
+          Optional.of(HERMES), new CallableFunctions(Map.of("f", "{}", "g", "{}"), true), false);
 
   /** Returns events by type, adjacent ones of one type joined. */
   private static List<String> events(
@@ -71,7 +77,8 @@ class OutputParserTest {
 
   @Test
   void aPromptMayStartTheReasoning() {
-    ParserOptions reasoningStarted = new ParserOptions(true, true, Optional.empty());
+    ParserOptions reasoningStarted =
+        new ParserOptions(Optional.of(HERMES), CallableFunctions.NONE, true);
     assertThat(events("Hm.</think>Yes.", List.of(), reasoningStarted, 1))
         .containsExactly("thought:Hm.", "text:Yes.");
   }
@@ -79,7 +86,7 @@ class OutputParserTest {
   @Test
   void aMalformedToolCallIsText() {
     assertThat(events("<tool_call>{\"name\": </tool_call>", List.of(), ALL, 2))
-        .containsExactly("text:{\"name\": ");
+        .containsExactly("text:<tool_call>{\"name\": </tool_call>");
     assertThat(events("<tool_call>{\"name\": \"f\"}", List.of(), ALL, 3))
         .containsExactly("call:0 f {}");
   }

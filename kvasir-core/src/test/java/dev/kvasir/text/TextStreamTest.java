@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.BitSet;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -54,6 +55,7 @@ class TextStreamTest {
   void specialTokensAreKeptOrSkipped() {
     assertThat(new TextStream(VOCABULARY, false).push(257)).isEqualTo("<|im_end|>");
     assertThat(new TextStream(VOCABULARY, true).push(257)).isEmpty();
+    assertThat(new TextStream(VOCABULARY, true, Set.of(257)).push(257)).isEqualTo("<|im_end|>");
   }
 
   @Test

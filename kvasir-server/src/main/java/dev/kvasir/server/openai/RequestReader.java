@@ -35,11 +35,13 @@ public final class RequestReader {
   /** Parses a chat request. */
   public CompletionRequest chat(Fields request) {
     ToolSet tools = ToolReader.read(request);
-    ChatPrompt prompt = render(ChatMessages.read(request), tools);
+    ChatPrompt prompt = render(ChatMessages.read(request), tools, TemplateVariables.read(request));
     List<String> stopSequences = new ArrayList<>(stopSequences(request));
     stopSequences.addAll(prompt.stopSequences());
-    GenerationSettings options = options(request, prompt.tokens(), LogprobOptions.ofChat(request));
-    Optional<TokenGrammar> grammar = grammar(request, tools);
+    GenerationSettings options =
+        chatOptions(request, prompt.tokens(), LogprobOptions.ofChat(request));
+    Optional<TokenGrammar> grammar =
+        grammar(request, tools, prompt.parserOptions().startsInReasoning());
     return request(
         request,
         prompt.tokens(),
@@ -48,18 +50,19 @@ public final class RequestReader {
         prompt.parserOptions());
   }
 
-  private ChatPrompt render(List<Map<String, Object>> messages, ToolSet tools) {
+  private ChatPrompt render(
+      List<Map<String, Object>> messages, ToolSet tools, Map<String, Object> variables) {
     try {
-      return service.prompts().render(messages, tools);
+      return service.prompts().render(messages, tools, variables);
     } catch (InvalidInputException e) {
       throw ApiException.invalidField("messages", e.getMessage());
     }
   }
 
-  private Optional<TokenGrammar> grammar(Fields request, ToolSet tools) {
+  private Optional<TokenGrammar> grammar(Fields request, ToolSet tools, boolean afterReasoning) {
     RequestedFormat requested = RequestedFormat.read(request, tools);
     try {
-      return service.grammars().of(requested.format(), tools);
+      return service.grammars().of(requested.format(), tools, afterReasoning);
     } catch (InvalidInputException e) {
       throw ApiException.invalidField(requested.field(), e.getMessage());
     }
@@ -73,7 +76,7 @@ public final class RequestReader {
             .orElseThrow(() -> request.missing("prompt", "a text or a list of token ids"));
     int[] tokens = tokens(request, prompt);
     GenerationSettings options = options(request, tokens, LogprobOptions.ofText(request));
-    Optional<TokenGrammar> grammar = grammar(request, ToolSet.NONE);
+    Optional<TokenGrammar> grammar = grammar(request, ToolSet.NONE, false);
     return request(
         request,
         tokens,
@@ -133,11 +136,21 @@ public final class RequestReader {
   }
 
   private GenerationSettings options(Fields request, int[] prompt, OptionalInt topLogprobs) {
+    requireTokens(prompt);
+    OptionalInt maxTokens = maxTokens(request);
+    return service.options(prompt, maxTokens, Sampling.read(request, vocabulary()), topLogprobs);
+  }
+
+  private GenerationSettings chatOptions(Fields request, int[] prompt, OptionalInt topLogprobs) {
+    requireTokens(prompt);
+    return service.chatOptions(
+        prompt, maxTokens(request), Sampling.read(request, vocabulary()), topLogprobs);
+  }
+
+  private static void requireTokens(int[] prompt) {
     if (prompt.length == 0) {
       throw ApiException.invalid("the prompt is empty; at least one token is needed");
     }
-    OptionalInt maxTokens = maxTokens(request);
-    return service.options(prompt, maxTokens, Sampling.read(request, vocabulary()), topLogprobs);
   }
 
   private static OptionalInt maxTokens(Fields request) {

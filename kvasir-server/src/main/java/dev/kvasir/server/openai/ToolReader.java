@@ -25,8 +25,13 @@ final class ToolReader {
       functions.add(function(request, list.get().get(i), "tools[%d]".formatted(i)));
     }
     List<String> definitions = list.get().asList().stream().map(JsonElement::toString).toList();
-    ToolSet all = new ToolSet(functions, definitions, false);
+    ToolSet all = new ToolSet(functions, definitions, false).withParallelCalls(isParallel(request));
     return choice.map(wanted -> choose(request, all, wanted)).orElse(all);
+  }
+
+  private static boolean isParallel(Fields request) {
+    return request.element("parallel_tool_calls").isEmpty()
+        || request.isTrue("parallel_tool_calls");
   }
 
   private static boolean isNone(JsonElement choice) {
@@ -63,20 +68,19 @@ final class ToolReader {
     }
     return switch (wanted.getAsString()) {
       case "auto" -> all;
-      case "required" -> new ToolSet(all.functions(), all.definitions(), true);
+      case "required" -> new ToolSet(all.functions(), all.definitions(), true, all.isParallel());
       default -> throw request.wrong("tool_choice", wanted, "none, auto, required or a function");
     };
   }
 
   private static ToolSet only(ToolSet all, String name) {
-    List<ToolSet.Function> named =
-        all.functions().stream().filter(function -> function.name().equals(name)).toList();
+    ToolSet named = all.requiring(name);
     if (named.isEmpty()) {
       throw ApiException.invalidField(
           "tool_choice",
           "tool_choice is '%s'; the tools are %s"
               .formatted(name, all.functions().stream().map(ToolSet.Function::name).toList()));
     }
-    return new ToolSet(named, all.definitions(), true);
+    return named;
   }
 }
