@@ -6,6 +6,7 @@ import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.OptionalInt;
 
 /**
  * The configuration of a server.
@@ -21,6 +22,7 @@ import java.util.List;
  * @param timeout limit on the duration of a completion
  * @param access which clients are allowed
  * @param stores where conversations outlive memory; may be empty
+ * @param metricsPort port for metrics and probes without a key; 0 for any free port, empty for none
  */
 public record ServerOptions(
     String host,
@@ -33,7 +35,8 @@ public record ServerOptions(
     int maxBodyBytes,
     Duration timeout,
     AccessRules access,
-    List<StoreAddress> stores) {
+    List<StoreAddress> stores,
+    OptionalInt metricsPort) {
 
   /**
    * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
@@ -52,7 +55,8 @@ public record ServerOptions(
         16 << 20,
         serving.timeout(),
         AccessRules.loopback(),
-        List.of());
+        List.of(),
+        OptionalInt.empty());
   }
 
   ServingOptions serving() {
@@ -72,7 +76,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        metricsPort);
   }
 
   public ServerOptions withCacheSpecs(List<CacheSpec> value) {
@@ -87,7 +92,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        metricsPort);
   }
 
   public ServerOptions withLengths(int context, int maxTokens) {
@@ -102,7 +108,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        metricsPort);
   }
 
   public ServerOptions withConcurrency(int sequences, int queued) {
@@ -117,7 +124,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        stores);
+        stores,
+        metricsPort);
   }
 
   public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
@@ -132,7 +140,8 @@ public record ServerOptions(
         newMaxBodyBytes,
         newTimeout,
         access,
-        stores);
+        stores,
+        metricsPort);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -147,7 +156,8 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         value,
-        stores);
+        stores,
+        metricsPort);
   }
 
   /** Sets the stores, which are queried in this order, but folders before servers. */
@@ -163,6 +173,24 @@ public record ServerOptions(
         maxBodyBytes,
         timeout,
         access,
-        List.copyOf(value));
+        List.copyOf(value),
+        metricsPort);
+  }
+
+  /** Serves metrics and probes on a port of their own. */
+  public ServerOptions withMetricsPort(int value) {
+    return new ServerOptions(
+        host,
+        port,
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
+        timeout,
+        access,
+        stores,
+        OptionalInt.of(value));
   }
 }
