@@ -24,6 +24,25 @@ public final class Grammar {
     return new Grammar(GrammarExpression.literal(text));
   }
 
+  /**
+   * Returns the texts that a regular expression matches as a whole.
+   *
+   * @throws InvalidInputException if it has an unsupported part; docs/grammar.md lists what is
+   *     supported
+   */
+  public static Grammar regex(String pattern) {
+    return new Grammar(RegexParser.readWhole(pattern));
+  }
+
+  /**
+   * Returns the texts of the rule {@code root} of a grammar in llama.cpp's notation GBNF.
+   *
+   * @throws InvalidInputException if it is no such grammar
+   */
+  public static Grammar gbnf(String rules) {
+    return new Grammar(GbnfParser.read(rules));
+  }
+
   /** Returns a grammar of one special token, which has this text in the vocabulary. */
   public static Grammar special(String token) {
     return new Grammar(new GrammarExpression.Literal(TokenTrie.specialBytes(token)));
@@ -42,25 +61,6 @@ public final class Grammar {
     return new Grammar(
         GrammarExpression.repeat(
             new GrammarExpression.CharacterClass(CodePoints.ALL), 0, GrammarExpression.UNBOUNDED));
-  }
-
-  /**
-   * Returns the texts that a regular expression matches as a whole.
-   *
-   * @throws InvalidInputException if it has an unsupported part; docs/grammar.md lists what is
-   *     supported
-   */
-  public static Grammar regex(String pattern) {
-    return new Grammar(RegexParser.readWhole(pattern));
-  }
-
-  /**
-   * Returns the texts of the rule {@code root} of a grammar in llama.cpp's notation GBNF.
-   *
-   * @throws InvalidInputException if it is no such grammar
-   */
-  public static Grammar gbnf(String rules) {
-    return new Grammar(GbnfParser.read(rules));
   }
 
   /** Returns the concatenation of grammars. */

@@ -9,6 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
+import dev.kvasir.server.http.ProbePort;
 import dev.kvasir.server.responses.ResponseArchive;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
@@ -19,8 +20,10 @@ import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
+import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.Server;
@@ -44,6 +47,7 @@ public final class KvasirServer implements AutoCloseable {
 
   private final Server server;
   private final ServerConnector connector;
+  private final Optional<ServerConnector> probes;
   private final ChatService chatService;
   private final Optional<ConversationStore> store;
   private final Endpoints.HttpService httpService;
@@ -52,11 +56,13 @@ public final class KvasirServer implements AutoCloseable {
   private KvasirServer(
       Server server,
       ServerConnector connector,
+      Optional<ServerConnector> probes,
       ChatService chatService,
       Optional<ConversationStore> store,
       Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
+    this.probes = probes;
     this.chatService = chatService;
     this.store = store;
     this.httpService = httpService;
@@ -101,9 +107,17 @@ public final class KvasirServer implements AutoCloseable {
     Endpoints.HttpService httpService =
         Endpoints.create(chatService, metrics, store, responseStore(store), log, limits);
     Server server = newServer();
-    ServerConnector connector = newConnector(server, options);
+    ServerConnector connector = newConnector(server, options.host(), options.port());
     server.addConnector(connector);
-    server.setHandler(httpService.router());
+    Optional<ServerConnector> probes =
+        options.metricsPort().stream()
+            .mapToObj(port -> newConnector(server, options.host(), port))
+            .findFirst();
+    probes.ifPresent(server::addConnector);
+    server.setHandler(
+        probes
+            .<Handler>map(port -> new ProbePort(port, httpService.probes(), httpService.router()))
+            .orElse(httpService.router()));
     server.setErrorHandler(new MalformedRequestHandler());
     try {
       listen(server, options);
@@ -112,7 +126,7 @@ public final class KvasirServer implements AutoCloseable {
       store.ifPresent(ConversationStore::close);
       throw e;
     }
-    return new KvasirServer(server, connector, chatService, store, httpService);
+    return new KvasirServer(server, connector, probes, chatService, store, httpService);
   }
 
   private static Optional<ConversationStore> openStore(
@@ -143,15 +157,15 @@ public final class KvasirServer implements AutoCloseable {
     return new Server(threads);
   }
 
-  private static ServerConnector newConnector(Server server, ServerOptions options) {
+  private static ServerConnector newConnector(Server server, String host, int port) {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setSendDateHeader(true);
     // Names of models and conversations may contain any character.
     http.setUriCompliance(UriCompliance.LEGACY);
     ServerConnector connector = new ServerConnector(server, 1, 1, new HttpConnectionFactory(http));
-    connector.setHost(options.host());
-    connector.setPort(options.port());
+    connector.setHost(host);
+    connector.setPort(port);
     connector.setIdleTimeout(IDLE_TIMEOUT.toMillis());
     return connector;
   }
@@ -166,9 +180,11 @@ public final class KvasirServer implements AutoCloseable {
       server.start();
     } catch (IOException e) {
       stop(server);
+      String ports =
+          options.port()
+              + (options.metricsPort().isEmpty() ? "" : "," + options.metricsPort().getAsInt());
       throw new InvalidInputException(
-          "%s:%d cannot be listened at: %s".formatted(options.host(), options.port(), reason(e)),
-          e);
+          "%s:%s cannot be listened at: %s".formatted(options.host(), ports, reason(e)), e);
     } catch (Exception e) {
       stop(server);
       throw new IllegalStateException(e);
@@ -190,6 +206,21 @@ public final class KvasirServer implements AutoCloseable {
   /** Returns the port that the server listens on. */
   public int port() {
     return connector.getLocalPort();
+  }
+
+  /** Returns the port of metrics and probes; empty if they have none of their own. */
+  public OptionalInt metricsPort() {
+    return probes.stream().mapToInt(ServerConnector::getLocalPort).findFirst();
+  }
+
+  /** Refuses further completions, and lets {@code /readyz} report that. Others go on. */
+  public void drain() {
+    httpService.onDrain().run();
+  }
+
+  /** Waits until no completion is running or queued; returns whether that happened in time. */
+  public boolean awaitIdle(Duration timeout) throws InterruptedException {
+    return httpService.inFlight().await(timeout);
   }
 
   /** Ends all completions with an error, and waits until their clients have received it. */

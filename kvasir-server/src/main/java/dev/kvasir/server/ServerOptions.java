@@ -8,6 +8,7 @@ import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * The configuration of a server.
@@ -24,6 +25,7 @@ import java.util.Optional;
  * @param access which clients are allowed
  * @param stores where conversations outlive memory; may be empty
  * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
+ * @param metricsPort port for metrics and probes without a key; 0 for any free port, empty for none
  */
 public record ServerOptions(
     String host,
@@ -37,7 +39,8 @@ public record ServerOptions(
     Duration timeout,
     AccessRules access,
     List<StoreAddress> stores,
-    Optional<ToolFormat> toolFormat) {
+    Optional<ToolFormat> toolFormat,
+    OptionalInt metricsPort) {
 
   /**
    * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
@@ -57,7 +60,8 @@ public record ServerOptions(
         serving.timeout(),
         AccessRules.loopback(),
         List.of(),
-        serving.toolFormat());
+        serving.toolFormat(),
+        OptionalInt.empty());
   }
 
   ServingOptions serving() {
@@ -78,7 +82,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   public ServerOptions withCacheSpecs(List<CacheSpec> value) {
@@ -94,7 +99,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   public ServerOptions withLengths(int context, int maxTokens) {
@@ -110,7 +116,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   public ServerOptions withConcurrency(int sequences, int queued) {
@@ -126,7 +133,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
@@ -142,7 +150,8 @@ public record ServerOptions(
         newTimeout,
         access,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -158,7 +167,8 @@ public record ServerOptions(
         timeout,
         value,
         stores,
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   /** Sets the stores, which are queried in this order, but folders before servers. */
@@ -175,7 +185,8 @@ public record ServerOptions(
         timeout,
         access,
         List.copyOf(value),
-        toolFormat);
+        toolFormat,
+        metricsPort);
   }
 
   /** Sets how the model writes tool calls. */
@@ -192,6 +203,25 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        value);
+        value,
+        metricsPort);
+  }
+
+  /** Serves metrics and probes on a port of their own. */
+  public ServerOptions withMetricsPort(int value) {
+    return new ServerOptions(
+        host,
+        port,
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
+        timeout,
+        access,
+        stores,
+        toolFormat,
+        OptionalInt.of(value));
   }
 }

@@ -18,6 +18,7 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.watch.ServerLog;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
@@ -41,6 +42,8 @@ import picocli.CommandLine.Mixin;
       "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
     })
 public final class Serve implements Callable<Integer> {
+  private static final Duration SIGNAL_INTERVAL = Duration.ofMillis(100);
+
   private final Streams streams;
 
   @Mixin private ModelArguments model;
@@ -91,9 +94,28 @@ public final class Serve implements Callable<Integer> {
                   server.port(),
                   options.cacheSpecs().getFirst(),
                   Units.bytes(loaded.cacheMemory().limit())));
+      server
+          .metricsPort()
+          .ifPresent(
+              port ->
+                  streams.note("metrics at http://%s:%d/metrics".formatted(options.host(), port)));
       termination.await();
+      drain(server, termination);
       streams.note("ending all answers");
     }
     return 0;
+  }
+
+  private void drain(KvasirServer server, Termination termination) throws InterruptedException {
+    long end = System.nanoTime() + serve.drain().toNanos();
+    server.drain();
+    if (!server.awaitIdle(Duration.ZERO) && !serve.drain().isZero()) {
+      streams.note("waiting up to %d s for running answers".formatted(serve.drain().toSeconds()));
+    }
+    while (System.nanoTime() < end
+        && !termination.isRepeated()
+        && !server.awaitIdle(SIGNAL_INTERVAL)) {
+      // A second signal is seen at the next interval.
+    }
   }
 }

@@ -152,6 +152,27 @@ final class ServeArguments {
               + " docs/server.md lists all. Default: recognised from the chat template.")
   private String toolFormat;
 
+  @Option(
+      names = "--metrics-port",
+      paramLabel = "N",
+      description =
+          "Also serve /metrics, /livez, /readyz and /health on this port of --host, without a key."
+              + " Default: only on --port, where /metrics needs a key if there are any.")
+  private Integer metricsPort;
+
+  @Option(
+      names = "--drain",
+      paramLabel = "SECONDS",
+      defaultValue = "0",
+      description =
+          "After SIGTERM or Ctrl-C, refuse new requests and let the others end for up to this"
+              + " long; a second signal ends them. Default: ${DEFAULT-VALUE}.")
+  private int drain;
+
+  Duration drain() {
+    return Duration.ofSeconds(OptionValue.atLeast("--drain", drain, 0));
+  }
+
   long cacheBytes() {
     return ByteCount.parse("--kv-memory", memory);
   }
@@ -173,6 +194,14 @@ final class ServeArguments {
                 .map(spec -> AutoCache.isAuto(spec) ? auto.get() : CacheSpec.parse(spec))
                 .distinct()
                 .toList();
+    drain();
+    ServerOptions options = options(specs, (int) bodyBytes);
+    return metricsPort == null
+        ? options
+        : options.withMetricsPort(OptionValue.between("--metrics-port", metricsPort, 0, 65535));
+  }
+
+  private ServerOptions options(List<CacheSpec> specs, int bodyBytes) {
     return ServerOptions.defaults()
         .withAddress(host, OptionValue.between("--port", port, 0, 65535))
         .withCacheSpecs(specs)
@@ -182,8 +211,7 @@ final class ServeArguments {
         .withConcurrency(
             OptionValue.between("--max-sequences", sequences, 1, 4096),
             OptionValue.between("--max-waiting", waiting, 0, 100_000))
-        .withLimits(
-            (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
+        .withLimits(bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
         .withAccess(access())
         .withStores(stores())
         .withToolFormat(Optional.ofNullable(toolFormat).map(ServeArguments::toolFormat));

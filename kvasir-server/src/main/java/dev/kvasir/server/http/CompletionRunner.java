@@ -27,21 +27,29 @@ final class CompletionRunner {
   void run(CompletionRequest request, CompletionWriter writer)
       throws IOException, InterruptedException {
     try (InFlightResponses.InFlight _ = inFlight.begin()) {
-      Completion completion = start(request, writer);
       try {
-        follow(completion, writer);
-      } catch (IOException | InterruptedException | RuntimeException e) {
-        completion.stop(Completion.StopCause.CANCELLED);
-        throw e;
+        follow(start(request, writer), writer);
+      } catch (KvasirException e) {
+        writer.fail(ApiException.of(e)); // while the response still counts as being written
       }
-    } catch (KvasirException e) {
-      writer.fail(ApiException.of(e));
     }
   }
 
   private static void follow(Completion completion, CompletionWriter writer)
       throws IOException, InterruptedException {
-    writer.begin(completion.promptTokens(), () -> completion.stop(Completion.StopCause.CANCELLED));
+    Runnable cancel = () -> completion.stop(Completion.StopCause.CANCELLED);
+    try {
+      writer.begin(completion.promptTokens(), cancel);
+      pass(completion, writer);
+      writer.end();
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      cancel.run();
+      throw e;
+    }
+  }
+
+  private static void pass(Completion completion, CompletionWriter writer)
+      throws IOException, InterruptedException {
     int left = completion.choices();
     while (left > 0) {
       CompletionEvent event = completion.next(KEEPALIVE_SECONDS, TimeUnit.SECONDS);
@@ -52,7 +60,6 @@ final class CompletionRunner {
       }
       left -= event instanceof CompletionEvent.Done ? 1 : 0;
     }
-    writer.end();
   }
 
   private Completion start(CompletionRequest request, CompletionWriter writer) throws IOException {

@@ -31,19 +31,30 @@ public final class Endpoints {
   private final ServedModel served;
   private final ServerState state;
   private final Metrics metrics;
+  private final InFlightResponses inFlight;
+  private final AtomicBoolean draining = new AtomicBoolean();
   private final AtomicBoolean stopping = new AtomicBoolean();
 
-  private Endpoints(ServedModel served, ServerState state, Metrics metrics) {
+  private Endpoints(
+      ServedModel served, ServerState state, Metrics metrics, InFlightResponses inFlight) {
+    this.inFlight = inFlight;
     this.served = served;
     this.state = state;
     this.metrics = metrics;
   }
 
   /**
-   * @param onStop called before the server stops, so that {@code /health} reports it
+   * @param probes metrics and probes alone, which need no key
+   * @param onDrain called when the server shall get no further requests, so that probes report it
+   * @param onStop called before the server stops
    * @param inFlight responses that are not fully written
    */
-  public record HttpService(Router router, Runnable onStop, InFlightResponses inFlight) {}
+  public record HttpService(
+      Router router,
+      Router probes,
+      Runnable onDrain,
+      Runnable onStop,
+      InFlightResponses inFlight) {}
 
   /**
    * @param access which clients are allowed
@@ -62,7 +73,8 @@ public final class Endpoints {
     ServedModel served = service.served();
     RequestReader reader = new RequestReader(service);
     ServerState state = new ServerState(service, metrics, store);
-    Endpoints all = new Endpoints(served, state, metrics);
+    InFlightResponses inFlight = new InFlightResponses();
+    Endpoints all = new Endpoints(served, state, metrics, inFlight);
     Router router =
         new Router(
             limits.access(),
@@ -70,7 +82,6 @@ public final class Endpoints {
             log,
             limits.maxBodyBytes(),
             service.admission()::retrySeconds);
-    InFlightResponses inFlight = new InFlightResponses();
     CompletionRunner runner = new CompletionRunner(service.queue(), inFlight);
     Endpoint chat =
         new CompletionEndpoint(
@@ -119,16 +130,35 @@ public final class Endpoints {
         .add("GET", "/kvasir/state", all::state)
         .add("GET", "/kvasir/events", all::events)
         .add("DELETE", CONVERSATIONS, all::forget)
-        .addPublic("GET", "/health", all::health)
         .addPublic("GET", "/", page)
         .addPublic("GET", "/page/", page);
-    return new HttpService(router, () -> all.stopping.set(true), inFlight);
+    all.addProbes(router);
+    Router probes = new Router(AccessRules.loopback().listeningOn("any"), metrics, log, 0, () -> 1);
+    probes.addPublic("GET", "/metrics", all::metrics);
+    all.addProbes(probes);
+    return new HttpService(router, probes, all::drain, () -> all.stopping.set(true), inFlight);
   }
 
-  private void health(Exchange exchange) throws IOException {
-    if (stopping.get()) {
+  private void addProbes(Router router) {
+    router
+        .addPublic("GET", "/health", this::ready)
+        .addPublic("GET", "/readyz", this::ready)
+        .addPublic("GET", "/livez", Endpoints::live);
+  }
+
+  private void drain() {
+    draining.set(true);
+    inFlight.drain();
+  }
+
+  private void ready(Exchange exchange) throws IOException {
+    if (draining.get() || stopping.get()) {
       throw ApiException.stopping();
     }
+    live(exchange);
+  }
+
+  private static void live(Exchange exchange) throws IOException {
     JsonObject body = new JsonObject();
     body.addProperty("status", "ok");
     exchange.json(200, body);

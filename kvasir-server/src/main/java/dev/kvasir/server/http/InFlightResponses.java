@@ -1,17 +1,19 @@
 package dev.kvasir.server.http;
 
+import dev.kvasir.server.api.ApiException;
 import java.time.Duration;
-import java.util.concurrent.Phaser;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Tracks responses that are being written. A completion may have ended before its client has read
- * it; a server that stopped then would cut off the last event.
+ * it; a server that stopped then would cut off the last event. Thread-safe.
  */
 public final class InFlightResponses {
-  /** The waiting thread is a party from the start, so no phase ends before it arrives. */
-  private final Phaser phaser = new Phaser(1);
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition none = lock.newCondition();
+  private int count;
+  private boolean draining;
 
   InFlightResponses() {}
 
@@ -21,18 +23,54 @@ public final class InFlightResponses {
     void close();
   }
 
+  /**
+   * @throws ApiException if no response may begin any more
+   */
   InFlight begin() {
-    phaser.register();
-    return phaser::arriveAndDeregister;
+    lock.lock();
+    try {
+      if (draining) {
+        throw ApiException.stopping();
+      }
+      count++;
+      return this::end;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void end() {
+    lock.lock();
+    try {
+      if (--count == 0) {
+        none.signalAll();
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Refuses further responses. */
+  public void drain() {
+    lock.lock();
+    try {
+      draining = true;
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Waits until no response is being written; returns whether that happened in time. */
   public boolean await(Duration timeout) throws InterruptedException {
+    long left = timeout.toNanos();
+    lock.lock();
     try {
-      phaser.awaitAdvanceInterruptibly(phaser.arrive(), timeout.toNanos(), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException e) {
-      return false;
+      while (count > 0 && left > 0) {
+        left = none.awaitNanos(left);
+      }
+      return count == 0;
+    } finally {
+      lock.unlock();
     }
   }
 }

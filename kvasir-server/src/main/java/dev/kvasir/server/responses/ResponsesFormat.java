@@ -81,9 +81,10 @@ public final class ResponsesFormat implements ResponseFormat, ResponseStore.InPr
   public synchronized List<StreamEvent> begin(int tokens, Runnable canceller) {
     promptTokens = tokens;
     cancel = canceller;
-    status = "in_progress";
     if (cancelled) {
       cancel.run();
+    } else {
+      status = "in_progress";
     }
     events.add("response.created", "response", snapshot());
     events.add("response.in_progress", "response", snapshot());

@@ -178,6 +178,7 @@ public final class ServerState {
         "kvasir_kv_promised_bytes",
         "KV-cache memory reserved by running sequences.",
         admission.reserved());
+    gauges.addAll(GatewayGauges.of(served, admission, pool.limit()));
     kvBytes()
         .forEach(
             (labels, bytes) ->
