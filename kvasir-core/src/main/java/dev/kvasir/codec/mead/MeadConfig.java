@@ -60,9 +60,9 @@ record MeadConfig(
   /** Bits that pages are requantized to. */
   private static final List<Double> LOWER_BITS = List.of(3.0, 2.5, 2.0, 1.5, 1.25, 1.0);
 
-  /** Measured with a model of 1.1 billion parameters; see docs/methods/mead.md. */
+  /** Measured with models of 0.5 to 1.5 billion parameters; see docs/choosing-a-cache.md. */
   private static final String CALIBRATION_TIME =
-      "in about 8 minutes for a billion parameters on two cores";
+      "in about 7 minutes for a billion parameters on two cores";
 
   /** Sequence length that the bits of a spec refer to. */
   private static final int NOMINAL_TOKENS = 8000;
