@@ -15,6 +15,8 @@ struct Sequence {
   DEVICE u32 twos() const { return tablePages >> 16; }
 };
 
+constexpr u32 SHORT_SPLITS = 4;   // maximum splits of a short sequence
+
 // PagedAttention has the same fields in the same order.
 struct Attention {
   const Sequence* sequences;
@@ -30,9 +32,10 @@ struct Attention {
   u32 sharing;             // query heads that share a KV head
   u32 heads;               // maximum of them per block
   u32 headBlocks;          // blocks for the heads that share a KV head
-  u32 pagesPerSplit;       // maximum pages per block, as long as grid.x suffices
+  u32 pagesPerSplit;       // maximum pages per block
   u32 stages;              // slots of a warp's ring
   u32 early;               // whether this kernel may have started before the previous one ended
+  u32 shortSplitPages;     // pages per block of a short sequence
   const void* tables;      // what a format reads in addition to pages
   void* collected;         // what it writes in addition to outputs
   u64 fourOffset;          // from the pages that the table names to this layer's 4-bit pages
@@ -57,7 +60,14 @@ struct Work {
     heads = min(a.heads, a.sharing - firstHead);
     split = blockIdx.x;
     const u32 pages = sequence.packedPages + sequence.halfPages + (narrow ? sequence.fours() + sequence.twos() : 0);
-    splits = min(gridDim.x, (pages + a.pagesPerSplit - 1) / a.pagesPerSplit);
+    splits = min(gridDim.x, splitsOf(pages, a));
+  }
+
+  // Returns the splits of a sequence by its own length, so that other sequences do not change the order of its sums.
+  // SplitPlan has the same rule.
+  DEVICE static u32 splitsOf(u32 pages, const Attention& a) {
+    const u32 few = min((pages + a.shortSplitPages - 1) / a.shortSplitPages, SHORT_SPLITS);
+    return max(few, (pages + a.pagesPerSplit - 1) / a.pagesPerSplit);
   }
 
   DEVICE bool none() const { return split >= splits; }

@@ -3,8 +3,11 @@
 #include "baselines.cuh"
 #include "bits.cuh"
 #include "encode.cuh"
+#include "gemm.cuh"
+#include "gemv.cuh"
 #include "mining.cuh"
 #include "mixed.cuh"
+#include "operands.cuh"
 #include "patterns.cuh"
 #include "products.cuh"
 #include "prompt.cuh"
@@ -196,6 +199,85 @@ WEIGHTS(groups8, GroupWeights<8>)
 WEIGHTS(groups4, GroupWeights<4>)
 WEIGHTS(sixteens, SixteenWeights)
 WEIGHTS(halves, HalfWeights)
+
+// Weights in blocks, for 9.0 alone: instructions of warpgroups exist nowhere else.
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) normalize_to_blocks(
+    float* x, const float* update, const float* weight, float epsilon, u32 hidden, const u32* rowOf, BlockRows to) {
+  normalizeToBlocks(x, update, weight, epsilon, hidden, rowOf, to);
+}
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) activate_to_blocks(const float* gateAndUp, u32 columns, BlockRows to) {
+  activateToBlocks(gateAndUp, columns, to);
+}
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(const u16* x, u32 columns, BlockRows to) {
+  halvesToBlocks(x, columns, to);
+}
+
+// The stages are those of dev.kvasir.cuda.kernels.BlockGemm: as many as fit.
+#define GEMM(NAME, KIND, ROWS, ROW_STAGES, WEIGHT_STAGES)                                                              \
+  extern "C" __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_##NAME##_rows##ROWS(                               \
+      const __grid_constant__ TensorMap map, const __grid_constant__ BlockProduct p) {                                 \
+    multiplyBlocks<KIND, ROWS, ROW_STAGES, WEIGHT_STAGES, 1>(map, p);                                                  \
+  }
+
+// The same, with outputs that are sums of parts of the columns.
+#define GEMM_IN_PARTS(NAME, KIND, ROWS, ROW_STAGES, WEIGHT_STAGES)                                                     \
+  extern "C" __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_parts_##NAME##_rows##ROWS(                         \
+      const __grid_constant__ TensorMap map, const __grid_constant__ BlockProduct p) {                                 \
+    multiplyBlocks<KIND, ROWS, ROW_STAGES, WEIGHT_STAGES, COLUMN_PARTS>(map, p);                                       \
+  }
+
+#define GEMV(NAME, KIND, ROW_TILES, SLOTS)                                                                             \
+  extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME##_tiles##ROW_TILES(                      \
+      const __grid_constant__ FewRowsProduct p) {                                                                      \
+    multiplyFew<KIND, ROW_TILES, SLOTS>(p);                                                                            \
+  }
+
+#define BLOCKS(NAME, KIND, SLOTS)                                                                                      \
+  extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
+      const u8* embedding, const u32* tokens, u32 hidden, float* x) {                                                  \
+    embedFromBlocks<KIND>(embedding, tokens, hidden, x);                                                               \
+  }                                                                                                                    \
+  GEMV(NAME, KIND, 1, SLOTS) GEMV(NAME, KIND, 2, SLOTS)
+
+BLOCKS(byte_blocks, ByteBlock, 2)
+GEMM(byte_blocks, ByteBlock, 64, 8, 4) GEMM(byte_blocks, ByteBlock, 128, 8, 2)
+GEMM(byte_blocks, ByteBlock, 160, 6, 2) GEMM(byte_blocks, ByteBlock, 256, 4, 2)
+GEMM_IN_PARTS(byte_blocks, ByteBlock, 32, 12, 4) GEMM_IN_PARTS(byte_blocks, ByteBlock, 64, 8, 4)
+GEMM_IN_PARTS(byte_blocks, ByteBlock, 128, 8, 2)
+
+BLOCKS(signed_nibble_blocks, SignedNibbleBlock, 2)
+GEMM(signed_nibble_blocks, SignedNibbleBlock, 64, 8, 6) GEMM(signed_nibble_blocks, SignedNibbleBlock, 128, 8, 4)
+GEMM(signed_nibble_blocks, SignedNibbleBlock, 160, 7, 3) GEMM(signed_nibble_blocks, SignedNibbleBlock, 256, 5, 3)
+GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 32, 16, 7) GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 64, 8, 6)
+GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 128, 8, 4)
+
+BLOCKS(nibble_blocks, NibbleBlock, 2)
+GEMM(nibble_blocks, NibbleBlock, 64, 8, 6) GEMM(nibble_blocks, NibbleBlock, 128, 8, 4)
+GEMM(nibble_blocks, NibbleBlock, 160, 7, 3) GEMM(nibble_blocks, NibbleBlock, 256, 5, 3)
+GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 32, 16, 7) GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 64, 8, 6)
+GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 128, 8, 4)
+
+BLOCKS(five_bit_blocks, FiveBitBlock, 2)
+GEMM(five_bit_blocks, FiveBitBlock, 64, 8, 5) GEMM(five_bit_blocks, FiveBitBlock, 128, 7, 3)
+GEMM(five_bit_blocks, FiveBitBlock, 160, 6, 3) GEMM(five_bit_blocks, FiveBitBlock, 256, 4, 3)
+GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 32, 12, 5) GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 64, 8, 5)
+GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 128, 7, 3)
+
+BLOCKS(six_bit_blocks, SixBitBlock, 2)
+GEMM(six_bit_blocks, SixBitBlock, 64, 8, 5) GEMM(six_bit_blocks, SixBitBlock, 128, 7, 3)
+GEMM(six_bit_blocks, SixBitBlock, 160, 6, 3) GEMM(six_bit_blocks, SixBitBlock, 256, 4, 3)
+GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 32, 12, 5) GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 64, 8, 5)
+GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 128, 7, 3)
+
+BLOCKS(half_blocks, HalfBlock, 1)
+GEMM(half_blocks, HalfBlock, 64, 8, 8) GEMM(half_blocks, HalfBlock, 128, 6, 7)
+GEMM(half_blocks, HalfBlock, 160, 5, 6) GEMM(half_blocks, HalfBlock, 256, 4, 5)
+GEMM_IN_PARTS(half_blocks, HalfBlock, 32, 12, 8) GEMM_IN_PARTS(half_blocks, HalfBlock, 64, 8, 8)
+GEMM_IN_PARTS(half_blocks, HalfBlock, 128, 6, 7)
+#endif
 
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) likeliest(const float* logits, u32 vocabulary, u32* tokens) {
   pickLikeliest(logits, vocabulary, tokens);

@@ -128,6 +128,7 @@ struct Turning {
 // Returns one over the root mean square of a head; each of D / 2 threads has two channels.
 template <int D> DEVICE float headFactor(float a, float b, float epsilon) {
   __shared__ float squares[D / 2];   // with 96 channels half a warp is empty: no shuffles
+  __syncthreads();                   // those of the head before have been read
   squares[threadIdx.x] = a * a + b * b;
   __syncthreads();
   float sum = 0.f;
@@ -136,15 +137,10 @@ template <int D> DEVICE float headFactor(float a, float b, float epsilon) {
   return 1.f / sqrtf(sum / D + epsilon);
 }
 
-// grid (rows, query heads + 2 * KV heads), D / 2 threads: adds biases, applies RoPE, and writes queries as halves and keys
-// and values to their pages.
-template <int D> DEVICE void turnRow(const Turning& t) {
-  letNextBegin();
-  awaitPrevious();
-  const int row = blockIdx.x, head = blockIdx.y, heads = gridDim.y, pair = threadIdx.x;
-  const bool turns = head < t.queryHeads + t.kvHeads && pair < t.pairs;
-  const bool beside = t.neighbours || pair >= t.pairs;   // channels that are not rotated are taken two by two
-  const int first = beside ? 2 * pair : pair, second = beside ? 2 * pair + 1 : pair + t.pairs;
+// Adds biases to a head of a row, applies RoPE, and writes queries as halves and keys and values to their pages.
+template <int D> DEVICE void turnHead(const Turning& t, int row, int head, int first, int second, float cosine, float sine) {
+  const int heads = t.queryHeads + 2 * t.kvHeads;
+  const bool turns = head < t.queryHeads + t.kvHeads && threadIdx.x < t.pairs;
   const float* from = t.projected + ((size_t)row * heads + head) * D;
   float a = from[first], b = from[second];
   if (t.bias != nullptr) {
@@ -158,8 +154,6 @@ template <int D> DEVICE void turnRow(const Turning& t) {
     b = norm[second] * (b * factor);
   }
   if (turns) {
-    const double angle = (double)__fmul_rn((float)t.positions[row], t.frequencies[pair]);
-    const float cosine = (float)cos(angle), sine = (float)sin(angle);
     const float turned = a * cosine - b * sine;
     b = b * cosine + a * sine;
     a = turned;
@@ -179,4 +173,23 @@ template <int D> DEVICE void turnRow(const Turning& t) {
   const int at1 = isKey ? Page::keyOffset(token, second) : Page::valueOffset(token, second);
   *reinterpret_cast<u16*>(page + at0) = toHalf(a);
   *reinterpret_cast<u16*>(page + at1) = toHalf(b);
+}
+
+// grid (rows, some blocks that share the heads of a row), D / 2 threads. The heads of a block share the angles, whose cosines
+// and sines in double precision take longer than the rest.
+template <int D> DEVICE void turnRow(const Turning& t) {
+  letNextBegin();
+  awaitPrevious();
+  const int row = blockIdx.x, pair = threadIdx.x;
+  const bool beside = t.neighbours || pair >= t.pairs;   // channels that are not rotated are taken two by two
+  const int first = beside ? 2 * pair : pair, second = beside ? 2 * pair + 1 : pair + t.pairs;
+  float cosine = 1.f, sine = 0.f;
+  if (pair < t.pairs && blockIdx.y < t.queryHeads + t.kvHeads) {
+    const double angle = (double)__fmul_rn((float)t.positions[row], t.frequencies[pair]);
+    cosine = (float)cos(angle);
+    sine = (float)sin(angle);
+  }
+  for (int head = blockIdx.y; head < t.queryHeads + 2 * t.kvHeads; head += gridDim.y) {
+    turnHead<D>(t, row, head, first, second, cosine, sine);
+  }
 }

@@ -258,6 +258,15 @@ public final class Batch {
     return drafts[sequence];
   }
 
+  /**
+   * Returns whether a sequence's rows are those of a prompt: a chunk, or more than one row. A
+   * device may compute them by other kernels than the one row of a generated token.
+   */
+  public boolean isPrefill(int sequence) {
+    return !isDraft(sequence)
+        && (stepBegins[sequence] >= 0 || endRow(sequence) - firstRow(sequence) > 1);
+  }
+
   /** Returns the first position of a sequence's step. */
   public int stepBegin(int sequence) {
     return stepBegins[sequence] < 0 ? positions[firstRow(sequence)] : stepBegins[sequence];

@@ -221,7 +221,9 @@ public final class Request {
       return;
     }
     int from = cache.length();
-    batch.beginChunk(cache, stepBegin, stepEnd);
+    if (isPrefilling()) {
+      batch.beginChunk(cache, stepBegin, stepEnd);
+    }
     for (int i = from; i < from + rows; i++) {
       logitIndex = batch.add(cache, tokens[i], i == length - 1);
     }

@@ -63,6 +63,14 @@ public record Device(
     }
   }
 
+  /**
+   * Returns whether the device multiplies by warpgroups, and the compiled kernels for it do. Only
+   * compute capability 9.0 has these instructions.
+   */
+  public boolean hasWarpgroupProducts() {
+    return computeCapability == 90;
+  }
+
   /** Returns all devices. The list is empty if {@link #unavailableReason} is present. */
   public static List<Device> all() {
     return DetectedDevices.INSTANCE.devices();

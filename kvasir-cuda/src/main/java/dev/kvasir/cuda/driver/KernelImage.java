@@ -18,7 +18,8 @@ import java.util.zip.GZIPInputStream;
 enum KernelImage {
   AMPERE("sm_80.cubin.gz", 80),
   ADA("sm_89.cubin.gz", 89),
-  HOPPER("sm_90.cubin.gz", 90),
+  /** With instructions that exist on 9.0 only. */
+  HOPPER("sm_90a.cubin.gz", 90),
   PORTABLE("compute_80.ptx.gz", 80);
 
   private final String file;
@@ -48,7 +49,9 @@ enum KernelImage {
   }
 
   private boolean runsOn(int later) {
-    return computeCapability / 10 == later / 10 && computeCapability <= later;
+    return this == HOPPER
+        ? computeCapability == later
+        : computeCapability / 10 == later / 10 && computeCapability <= later;
   }
 
   String file() {

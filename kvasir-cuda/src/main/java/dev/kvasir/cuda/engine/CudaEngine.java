@@ -39,12 +39,13 @@ import java.util.function.Function;
  * A decoder on a CUDA device. Steps from several threads and all other page operations run one
  * after another, in one stream and under one lock.
  *
- * <p>The split of attention depends on the whole batch, and so does the order of its sums. Other
- * sequences of a batch may therefore change the last bits of a result, unlike on the CPU.
+ * <p>Other sequences of a batch do not change the bits of a result: rows of prompts and of
+ * generated tokens have kernels of their own, whose sums have an order that depends on the
+ * sequence's own length only.
  */
 public final class CudaEngine implements DecoderEngine {
   /** Maximum rows of a step; larger batches take several. */
-  static final int MAX_ROWS = 256;
+  static final int MAX_ROWS = 512;
 
   private final ModelConfig config;
   private final String fingerprint;

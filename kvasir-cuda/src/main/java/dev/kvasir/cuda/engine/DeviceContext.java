@@ -75,7 +75,7 @@ final class DeviceContext implements AutoCloseable {
 
   /** Uploads the weights of a file that {@link GgufWeightSource#check} has accepted. */
   DeviceWeights loadWeights(GgufFile file, ModelConfig model, LoadProgress progress) {
-    long bytes = GgufWeightSource.bytes(file, model);
+    long bytes = GgufWeightSource.bytes(file, model, device().hasWarpgroupProducts());
     long free = context.freeBytes();
     if (bytes > free) {
       throw new DeviceException(

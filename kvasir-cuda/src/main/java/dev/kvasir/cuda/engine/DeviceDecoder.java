@@ -16,6 +16,7 @@ import dev.kvasir.cuda.formats.PagedAttention;
 import dev.kvasir.cuda.kernels.DecoderKernels;
 import dev.kvasir.cuda.kernels.DeviceActivations;
 import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.kernels.RowCounts;
 import dev.kvasir.cuda.memory.DequantizedPages;
 import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.memory.PageTable;
@@ -31,22 +32,28 @@ import java.util.List;
  * whole: rows are added, run, and their results read. Tokens, positions and page tables are
  * uploaded before each step. Steps with a recurring shape run as CUDA graphs.
  *
- * <p>Several rows of a sequence in one step, a prompt chunk, attend to each other causally. A few
- * rows are separate sequences to attention, with the same pages and different ends. Many rows form
- * a chunk, which reads its pages once ({@code PrefillAttention}). Chunks come after all other rows.
+ * <p>Rows of generated tokens come first, then those of prompts. Rows of a prompt form a chunk,
+ * which attend to each other causally and read their pages once ({@code PrefillAttention}). Rows
+ * without kernels or memory for that are separate sequences to attention, with the same pages and
+ * different ends; they come before chunks.
  *
- * <p>Matrix products are the same integer sums as on the host, and quantization gives the same
- * bits. The order of float sums differs, and queries and attention outputs are stored as halves.
+ * <p>Quantization gives the same bits as on the host. Products with weights in chunks are the same
+ * integer sums; with weights in blocks, activations are halves. The order of float sums differs,
+ * and queries and attention outputs are stored as halves.
  */
 final class DeviceDecoder implements AutoCloseable {
   /** Inputs of a row: slot, token, position, and the index of a row with logits. */
   private static final int INPUT_BYTES = 20;
+
+  /** Maximum rows with logits of a step; prompts have one. */
+  private static final int MAX_LOGIT_ROWS = 256;
 
   /** Page table entries of a step: 256 rows of 131,072 tokens. */
   private static final int MAX_ENTRIES = 1 << 19;
 
   private final ModelConfig config;
   private final int maxRows;
+  private final int maxLogitRows;
   private final CudaContext context;
   private final CudaStream stream;
   private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
@@ -64,7 +71,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final DeviceMemory queries; // (rows, queryHeads, headDim) halves
   private final DeviceMemory attentionOutput; // (rows, queryHeads, headDim) halves
   private final DeviceMemory gateAndUp; // (rows, 2 * feedForward)
-  private final DeviceMemory logits; // (rows, vocabulary)
+  private final DeviceMemory logits; // (rows with logits, vocabulary)
   private final DeviceMemory argmaxTokens; // (rows)
   private final DeviceActivations hiddenActivations; // (rows, max of hidden and attention output)
   private final DeviceActivations feedForwardActivations; // (rows, feedForward)
@@ -79,7 +86,10 @@ final class DeviceDecoder implements AutoCloseable {
 
   private CacheResources resources;
   private int rows;
+  private int mostEntries; // of a row that attends on its own
+  private int generatedRows; // which come first
   private int logitRowCount;
+  private int generatedLogitRows; // which come first too
   private StepTimingListener listener = StepTimingListener.NONE;
 
   /**
@@ -98,7 +108,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.config = config;
     this.maxRows = maxRows;
     this.weights = own(weights);
-    this.kernels = new DecoderKernels(module, stream, config);
+    this.kernels = own(new DecoderKernels(module, stream, config));
     this.table = own(new PageTable(context, maxRows, MAX_ENTRIES));
     this.chunks = own(new PrefillChunks(context, maxRows));
     this.dequantized = own(new DequantizedPages(context, config));
@@ -111,14 +121,13 @@ final class DeviceDecoder implements AutoCloseable {
     this.queries = floats(heads);
     this.attentionOutput = floats(heads);
     this.gateAndUp = floats(2 * config.feedForward());
-    this.logits = floats(config.vocabulary());
+    this.maxLogitRows = Math.min(maxRows, MAX_LOGIT_ROWS);
+    this.logits = own(context.allocate((long) maxLogitRows * config.vocabulary() * Float.BYTES));
     this.argmaxTokens = floats(1);
     this.hiddenActivations =
-        own(
-            DeviceActivations.of(
-                context, maxRows, Math.max(config.hidden(), heads), weights.hasHalves()));
+        own(DeviceActivations.of(context, maxRows, Math.max(config.hidden(), heads), weights));
     this.feedForwardActivations =
-        own(DeviceActivations.of(context, maxRows, config.feedForward(), weights.hasHalves()));
+        own(DeviceActivations.of(context, maxRows, config.feedForward(), weights));
     this.slots = new long[maxRows];
     this.tokens = new int[maxRows];
     this.positions = new int[maxRows];
@@ -153,12 +162,18 @@ final class DeviceDecoder implements AutoCloseable {
     chunks.clear();
     dequantized.clear();
     rows = 0;
+    mostEntries = 0;
+    generatedRows = 0;
     logitRowCount = 0;
+    generatedLogitRows = 0;
   }
 
   /** Returns whether a row of a sequence that needs some entries still fits. */
   boolean fits(int entries) {
-    return rows < maxRows && table.entries() + entries <= MAX_ENTRIES;
+    return rowsLeft() > 0
+        && logitRowsLeft() > 0
+        && table.entries() + entries <= MAX_ENTRIES
+        && resources.attention().fits(table.sequences() + 1, Math.max(mostEntries, entries));
   }
 
   /** Grows the dequantization workspace for the sequence's pages, if memory is available. */
@@ -182,13 +197,25 @@ final class DeviceDecoder implements AutoCloseable {
     return maxRows - rows;
   }
 
+  int logitRowsLeft() {
+    return maxLogitRows - logitRowCount;
+  }
+
   /**
-   * Adds a row whose position is reserved.
+   * Adds the row of a generated token, before all rows of prompts. Its position is reserved.
    *
    * @param wanted whether to compute its logits
    */
+  void addGenerated(SequencePages sequence, int token, int position, boolean wanted) {
+    add(sequence, token, position, wanted);
+    generatedRows = rows;
+    generatedLogitRows = logitRowCount;
+  }
+
+  /** Adds a row of a prompt that attends on its own, before all chunks. */
   void add(SequencePages sequence, int token, int position, boolean wanted) {
     sequence.addTo(table, position + 1);
+    mostEntries = Math.max(mostEntries, sequence.tableSize());
     addRow(sequence, token, position, wanted);
   }
 
@@ -267,8 +294,8 @@ final class DeviceDecoder implements AutoCloseable {
     PagedAttention.LaunchPlan cut = singles > 0 ? resources.attention().launchPlan() : null;
     return new StepGraphCache.Shape(
         resources.cacheConfig(),
-        rows,
-        logitRowCount,
+        new RowCounts(generatedRows, rows),
+        new RowCounts(generatedLogitRows, logitRowCount),
         singles,
         cut,
         chunks.count(),
@@ -310,13 +337,15 @@ final class DeviceDecoder implements AutoCloseable {
     listener.begin(stream);
     kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
     listener.end(stream, "embedding");
+    RowCounts counts = new RowCounts(generatedRows, rows);
     DeviceMemory added = null;
     for (int i = 0; i < config.layers(); i++) {
       DeviceWeights.Layer layer = weights.layers().get(i);
       LayerOffsets offsets = resources.offsets(i);
-      kernels.normalize(x, added, layer.attentionNorm(), rows, 0, hiddenActivations);
+      kernels.normalize(
+          x, added, layer.attentionNorm(), counts, 0, layer.projections(), hiddenActivations);
       listener.end(stream, "add, norm");
-      kernels.multiply(layer.projections(), hiddenActivations, rows, projected);
+      kernels.multiply(layer.projections(), hiddenActivations, counts, projected);
       listener.end(stream, "product q k v");
       kernels.rotate(
           projected,
@@ -330,31 +359,39 @@ final class DeviceDecoder implements AutoCloseable {
       listener.end(stream, "turn, append");
       attend(offsets);
       listener.end(stream, "attention");
-      kernels.quantizeHalves(
-          attentionOutput, config.queryHeads() * config.headDim(), rows, hiddenActivations);
+      kernels.convertHalves(
+          attentionOutput,
+          config.queryHeads() * config.headDim(),
+          counts,
+          layer.output(),
+          hiddenActivations);
       listener.end(stream, "round");
-      kernels.multiply(layer.output(), hiddenActivations, rows, update);
+      kernels.multiply(layer.output(), hiddenActivations, counts, update);
       listener.end(stream, "product output");
-      kernels.normalize(x, update, layer.feedForwardNorm(), rows, 0, hiddenActivations);
+      kernels.normalize(
+          x, update, layer.feedForwardNorm(), counts, 0, layer.gateAndUp(), hiddenActivations);
       listener.end(stream, "add, norm");
-      kernels.multiply(layer.gateAndUp(), hiddenActivations, rows, gateAndUp);
+      kernels.multiply(layer.gateAndUp(), hiddenActivations, counts, gateAndUp);
       listener.end(stream, "product gate up");
-      kernels.activate(gateAndUp, config.feedForward(), rows, feedForwardActivations);
+      kernels.activate(
+          gateAndUp, config.feedForward(), counts, layer.down(), feedForwardActivations);
       listener.end(stream, "silu");
-      kernels.multiply(layer.down(), feedForwardActivations, rows, update);
+      kernels.multiply(layer.down(), feedForwardActivations, counts, update);
       listener.end(stream, "product down");
       added = update;
     }
     if (logitRowCount > 0) {
+      RowCounts logitCounts = new RowCounts(generatedLogitRows, logitRowCount);
       kernels.normalize(
           x,
           added,
           weights.outputNorm(),
-          logitRowCount,
+          logitCounts,
           slotsAddress + logitRowsAt(),
+          weights.output(),
           hiddenActivations);
       listener.end(stream, "add, norm");
-      kernels.multiply(weights.output(), hiddenActivations, logitRowCount, logits);
+      kernels.multiply(weights.output(), hiddenActivations, logitCounts, logits);
       listener.end(stream, "product logits");
       kernels.argmax(logits, config.vocabulary(), logitRowCount, argmaxTokens);
       listener.end(stream, "likeliest");

@@ -1,7 +1,6 @@
 package dev.kvasir.cuda.engine;
 
 import dev.kvasir.cuda.formats.CacheResources;
-import dev.kvasir.cuda.formats.PrefillAttention;
 import dev.kvasir.engine.Batch;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
@@ -45,12 +44,17 @@ final class DeviceStep {
     return (DeviceCache) batch.cache(sequence);
   }
 
-  /** Adds rows that attend one by one before chunks. */
+  /** Adds rows of generated tokens, then rows of prompts that attend one by one, then chunks. */
   private void run(CacheResources cacheResources) {
     begin(cacheResources);
     reserveForChunks(cacheResources);
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && !isChunked(cacheResources, i)) {
+      if (isOf(cacheResources, i) && !batch.isPrefill(i)) {
+        addGenerated(cacheResources, i);
+      }
+    }
+    for (int i = 0; i < batch.sequences(); i++) {
+      if (isOf(cacheResources, i) && batch.isPrefill(i) && !isChunked(cacheResources, i)) {
         addRows(cacheResources, i);
       }
     }
@@ -64,7 +68,7 @@ final class DeviceStep {
 
   private void reserveForChunks(CacheResources cacheResources) {
     for (int i = 0; cacheResources.dequantizesForPrefill() && i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && hasEnoughRows(i)) {
+      if (isOf(cacheResources, i) && batch.isPrefill(i)) {
         decoder.reserveForChunk(cache(i).pages());
       }
     }
@@ -76,17 +80,20 @@ final class DeviceStep {
 
   private boolean isChunked(CacheResources cacheResources, int sequence) {
     return cacheResources.prefillAttention().isPresent()
-        && hasEnoughRows(sequence)
+        && batch.isPrefill(sequence)
         && decoder.canChunk(cache(sequence).pages());
-  }
-
-  private boolean hasEnoughRows(int sequence) {
-    return batch.endRow(sequence) - batch.firstRow(sequence) >= PrefillAttention.MIN_ROWS;
   }
 
   private void begin(CacheResources cacheResources) {
     decoder.begin(cacheResources);
     logitCount = 0;
+  }
+
+  private void addGenerated(CacheResources cacheResources, int sequence) {
+    SequencePages pages = cache(sequence).pages();
+    int row = batch.firstRow(sequence);
+    ensureCapacity(cacheResources, pages);
+    decoder.addGenerated(pages, batch.token(row), batch.position(row), noteLogits(row));
   }
 
   private void addRows(CacheResources cacheResources, int sequence) {
@@ -106,12 +113,25 @@ final class DeviceStep {
         finish();
         begin(cacheResources);
       }
-      count = Math.min(end - first, decoder.rowsLeft());
+      count = fittingRows(first, end);
       decoder.beginChunk(pages, batch.position(first), count);
       for (int row = first; row < first + count; row++) {
         decoder.addRow(pages, batch.token(row), batch.position(row), noteLogits(row));
       }
     }
+  }
+
+  /** Returns how many rows of a chunk fit, with the logits that are wanted of them. */
+  private int fittingRows(int first, int end) {
+    int logitRows = decoder.logitRowsLeft();
+    int row = first;
+    while (row < Math.min(end, first + decoder.rowsLeft())) {
+      if (logitsOf[row] >= 0 && logitRows-- == 0) {
+        break;
+      }
+      row++;
+    }
+    return row - first;
   }
 
   private void ensureCapacity(CacheResources cacheResources, SequencePages pages) {

@@ -5,6 +5,7 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PagedAttention;
+import dev.kvasir.cuda.kernels.RowCounts;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -22,7 +23,7 @@ final class StepGraphCache implements AutoCloseable {
   /**
    * The parameters that a captured graph depends on.
    *
-   * @param logitRows number of rows with logits
+   * @param logitRows rows with logits
    * @param decodeRows rows that attend one by one; one more of them and one fewer of a chunk leave
    *     all other parameters equal
    * @param launchPlan plan for the attention of these rows; null if there are none
@@ -32,8 +33,8 @@ final class StepGraphCache implements AutoCloseable {
    */
   record Shape(
       DeviceCacheConfig cacheConfig,
-      int rows,
-      int logitRows,
+      RowCounts rows,
+      RowCounts logitRows,
       int decodeRows,
       PagedAttention.LaunchPlan launchPlan,
       int chunks,

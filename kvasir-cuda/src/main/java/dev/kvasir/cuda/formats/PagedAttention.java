@@ -31,7 +31,7 @@ import java.lang.foreign.MemorySegment;
  *  8 u64 entries     40 u64 part sums      72 f32 scale         84 u32 head blocks
  * 16 u64 queries     48 u64 arrivals       76 u32 sharing       88 u32 pages per split
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
- *                                                               96 u32 early
+ *                                                               96 u32 early, 100 u32 short split pages
  * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
  * </pre>
  */
@@ -39,17 +39,20 @@ public final class PagedAttention implements AutoCloseable {
   private static final int ARGUMENT_BYTES = 144;
   private static final double LOG2_E = 1 / Math.log(2);
 
+  private final CudaContext context;
   private final Device device;
   private final PageFormat format;
   private final AttentionShape shape;
   private final HeadBlocks blocks;
   private final int maxSequences;
+  private final int stepCapacity; // splits of all sequences in a step of the engine
   private final Kernel kernel;
   private final AuxiliaryKernels auxiliary;
   private final Launch launch;
   private final MemorySegment argument;
-  private final DeviceMemory partOutputs;
-  private final DeviceMemory partSums;
+  private DeviceMemory partOutputs;
+  private DeviceMemory partSums;
+  private int partCapacity;
   private final DeviceMemory arrivals;
   private PageTable table;
   private LayerOffsets offsets = LayerOffsets.FIRST;
@@ -65,7 +68,7 @@ public final class PagedAttention implements AutoCloseable {
       PageFormat format,
       AttentionShape shape,
       int maxSequences) {
-    CudaContext context = module.context();
+    this.context = module.context();
     this.device = context.device();
     this.format = format;
     this.shape = shape;
@@ -75,14 +78,10 @@ public final class PagedAttention implements AutoCloseable {
     this.auxiliary = format.newAuxiliaryKernels(module, stream, shape, maxSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
     this.argument = launch.arguments();
-    long parts = (2L * device.multiprocessors() + (long) rows() * maxSequences) * blocks.heads();
-    this.partOutputs =
-        context.allocate(parts * auxiliary.accumulatorSize(shape.headDim()) * Float.BYTES);
-    this.partSums = context.allocate(parts * 2 * Float.BYTES);
+    this.stepCapacity = SplitPlan.capacity(maxSequences) * rows();
+    allocateParts(stepCapacity);
     this.arrivals = context.allocate((long) rows() * maxSequences * Integer.BYTES);
     arrivals.fill(stream, (byte) 0);
-    argument.set(JAVA_LONG, 32, partOutputs.address());
-    argument.set(JAVA_LONG, 40, partSums.address());
     argument.set(JAVA_LONG, 48, arrivals.address());
     argument.set(JAVA_FLOAT, 72, scale(shape));
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
@@ -105,27 +104,48 @@ public final class PagedAttention implements AutoCloseable {
     return shape.kvHeads() * blocks.blocks();
   }
 
-  /** Plans how a batch is split into thread blocks, by the lengths of its sequences. */
-  public void plan(PageTable batch) {
-    int longest = 0;
-    for (int s = 0; s < batch.sequences(); s++) {
-      longest = Math.max(longest, batch.pages(s));
+  private void allocateParts(int splits) {
+    long parts = (long) splits * blocks.heads();
+    partOutputs =
+        context.allocate(parts * auxiliary.accumulatorSize(shape.headDim()) * Float.BYTES);
+    partSums = context.allocate(parts * 2 * Float.BYTES);
+    partCapacity = splits;
+  }
+
+  /**
+   * Makes room for the splits of a plan. The memory has moved if it was too small, so recorded
+   * launches depend on its address.
+   */
+  private void ensureParts(int splits) {
+    if (splits > partCapacity) {
+      Resources.closeAll(partOutputs, partSums);
+      allocateParts(splits);
     }
-    int splits = Math.max(1, device.multiprocessors() / (batch.sequences() * rows()));
-    int units = format.pageUnits() * Math.ceilDiv(longest, splits);
+    argument.set(JAVA_LONG, 32, partOutputs.address());
+    argument.set(JAVA_LONG, 40, partSums.address());
+  }
+
+  /** Returns whether a step may have some sequences of up to some pages. */
+  public boolean fits(int sequences, int pages) {
+    return (long) sequences * SplitPlan.splits(pages) * rows() <= stepCapacity;
+  }
+
+  /**
+   * Plans how a batch is split into thread blocks. The tiling depends on the format only and the
+   * splits on each sequence's own length, so the result of a sequence does not depend on others.
+   */
+  public void plan(PageTable batch) {
     plan(
         batch,
         Tiling.of(
             format,
             shape.headDim(),
             blocks.maxWarps(format, shape.headDim()),
-            device.sharedMemoryBytes(),
-            units));
+            device.sharedMemoryBytes()));
   }
 
   void plan(PageTable batch, Tiling chosen) {
-    double warpPages = (double) chosen.warps() / format.pageUnits();
-    plan(batch, chosen, SplitPlan.of(batch, rows(), device.multiprocessors(), warpPages));
+    plan(batch, chosen, SplitPlan.of(batch));
   }
 
   void plan(PageTable batch, Tiling chosen, SplitPlan shared) {
@@ -133,6 +153,7 @@ public final class PagedAttention implements AutoCloseable {
     table = batch;
     tiling = chosen;
     splitPlan = shared;
+    ensureParts(splitPlan.splits() * rows() * table.sequences());
     int sharedBytes = tiling.sharedBytes(format, shape.headDim());
     kernel.allowSharedBytes(sharedBytes);
     launch
@@ -140,7 +161,8 @@ public final class PagedAttention implements AutoCloseable {
         .block(32 * tiling.warps())
         .shared(sharedBytes);
     argument.set(JAVA_LONG, 8, table.entriesAddress());
-    argument.set(JAVA_INT, 88, splitPlan.pagesPerSplit());
+    argument.set(JAVA_INT, 88, splitPlan.maxPages());
+    argument.set(JAVA_INT, 100, splitPlan.shortPages());
     argument.set(JAVA_INT, 92, tiling.stages());
     auxiliary.plan(table, splitPlan);
     argument.set(JAVA_LONG, 112, auxiliary.workspaceAddress());
@@ -199,12 +221,13 @@ public final class PagedAttention implements AutoCloseable {
   /**
    * How a batch is split into blocks and warps.
    *
+   * @param parts address of the outputs of splits
    * @param workspace address of what the kernel writes in addition to its outputs
    */
-  public record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long workspace) {}
+  public record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long parts, long workspace) {}
 
   public LaunchPlan launchPlan() {
-    return new LaunchPlan(tiling, splitPlan, auxiliary.workspaceAddress());
+    return new LaunchPlan(tiling, splitPlan, partOutputs.address(), auxiliary.workspaceAddress());
   }
 
   /** Returns a description of the plan for users. */
@@ -230,30 +253,23 @@ public final class PagedAttention implements AutoCloseable {
     /** Static shared memory of a kernel, outside its ring buffers. */
     private static final int OWN_SHARED_BYTES = 2304;
 
-    /** Number of units from which on all warps are used. */
-    private static final int MANY = 64;
-
     private static final int FEW_WARPS = 8;
 
     /** From this size on, eight warps keep enough bytes in flight to saturate memory. */
     private static final int LARGE_UNIT_BYTES = 8192;
 
     /**
-     * Returns the tiling for a number of units. Many units: as many warps as fit, with a second
-     * stage each if possible; more stages gained nothing on an H200. Few units: eight warps, so
-     * that each has one or two.
+     * Returns the tiling of a format: as many warps as fit, with a second stage each if possible;
+     * more stages gained nothing on an H200.
      *
      * @param maxWarps limit set by the kernel's registers
-     * @param units maximum units of a block
      */
-    static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes, int units) {
+    static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes) {
       int unit = format.unitBytes(headDim);
       int available = sharedBytes - OWN_SHARED_BYTES - format.blockBytes(headDim);
       boolean large = !format.isQuantized() && unit >= LARGE_UNIT_BYTES;
-      return units >= MANY && !large
-          ? fitting(maxWarps, available, unit, format.warpBytes(), 2)
-          : fitting(
-              Math.min(maxWarps, FEW_WARPS), available, unit, format.warpBytes(), large ? 2 : 3);
+      int warps = large ? Math.min(maxWarps, FEW_WARPS) : maxWarps;
+      return fitting(warps, available, unit, format.warpBytes(), 2);
     }
 
     private static Tiling fitting(

@@ -29,9 +29,6 @@ import java.util.Optional;
  * </pre>
  */
 public final class PrefillAttention {
-  /** Fewer rows are faster one by one, where each row's history is split across all blocks. */
-  public static final int MIN_ROWS = 16;
-
   private static final int ARGUMENT_BYTES = 64;
   private static final int THREADS = 128;
   private static final int BLOCK_QUERIES = 64;

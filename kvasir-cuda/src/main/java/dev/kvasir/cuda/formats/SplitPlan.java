@@ -3,54 +3,53 @@ package dev.kvasir.cuda.formats;
 import dev.kvasir.cuda.memory.PageTable;
 
 /**
- * How sequences are split into thread blocks (split-KV).
+ * How sequences are split into thread blocks (split-KV). The number of splits of a sequence depends
+ * on its own length only, as in attention.cuh, so that other sequences of a batch do not change the
+ * order of its sums. A sequence of up to four short splits has as many as its pages fill, a longer
+ * one four, and a very long one as many as keep a split to its maximum.
  *
  * @param splits maximum splits of a sequence
- * @param pagesPerSplit pages of every split but the last
+ * @param pagesPerSplit maximum pages of a split when all sequences have that many
+ * @param maxPages pages of a split of a long sequence
+ * @param shortPages pages of a split of a short sequence
  */
-public record SplitPlan(int splits, int pagesPerSplit) {
-  /** Fixed cost of a block in rounds: startup and merging its output. */
-  private static final int BLOCK_ROUNDS = 1;
+public record SplitPlan(int splits, int pagesPerSplit, int maxPages, int shortPages) {
+  /** More pages per thread block amortize its start in large batches. */
+  private static final int MAX_PAGES = 64;
+
+  /** Fewer pages would leave warps without one. */
+  private static final int SHORT_PAGES = 8;
+
+  private static final int SHORT_SPLITS = 4;
 
   /**
-   * Returns the plan with the fewest rounds of warps over all waves of blocks.
-   *
-   * @param rows thread blocks of an unsplit sequence: KV heads, or parts of their query heads
-   * @param slots blocks that run at once
-   * @param warpPages pages that the warps of a block read per round
+   * Pages per split are rounded up to a multiple, so that recorded steps can be used for longer.
    */
-  static SplitPlan of(PageTable table, int rows, int slots, double warpPages) {
+  private static final int PAGE_STEP = 16;
+
+  /** A plan with a fixed number of splits for the longest sequence. */
+  public SplitPlan(int splits, int pagesPerSplit) {
+    this(splits, pagesPerSplit, pagesPerSplit, pagesPerSplit);
+  }
+
+  static SplitPlan of(PageTable table) {
     int longest = 1;
     for (int s = 0; s < table.sequences(); s++) {
       longest = Math.max(longest, table.pages(s));
     }
-    int best = 1;
-    double least = Double.POSITIVE_INFINITY;
-    int maxSplits = maxSplits(table.sequences(), rows, slots);
-    for (int splits = 1; splits <= Math.min(maxSplits, longest); splits++) {
-      double cost = rounds(table, rows, slots, warpPages, Math.ceilDiv(longest, splits));
-      if (cost < least) {
-        least = cost;
-        best = splits;
-      }
-    }
-    return new SplitPlan(best, Math.ceilDiv(longest, best));
+    int splits = splits(longest);
+    int pages = Math.ceilDiv(Math.ceilDiv(longest, splits), PAGE_STEP) * PAGE_STEP;
+    return new SplitPlan(splits, pages, MAX_PAGES, SHORT_PAGES);
   }
 
-  /**
-   * Returns the maximum number of splits: two waves of blocks, but at least one block per row.
-   * Memory for partial outputs is sized for this.
-   */
-  static int maxSplits(int sequences, int rows, int slots) {
-    return Math.max(1, 2 * slots / Math.max(1, sequences * rows));
+  /** Returns the splits of a sequence. */
+  static int splits(int pages) {
+    int few = Math.min(Math.ceilDiv(pages, SHORT_PAGES), SHORT_SPLITS);
+    return Math.max(few, Math.ceilDiv(pages, MAX_PAGES));
   }
 
-  private static double rounds(
-      PageTable table, int rows, int slots, double warpPages, int pagesPerSplit) {
-    long blocks = 0;
-    for (int s = 0; s < table.sequences(); s++) {
-      blocks += (long) rows * Math.ceilDiv(table.pages(s), pagesPerSplit);
-    }
-    return Math.ceilDiv(blocks, slots) * (Math.ceil(pagesPerSplit / warpPages) + BLOCK_ROUNDS);
+  /** Returns the splits for which a step of some sequences always has memory. */
+  static int capacity(int sequences) {
+    return SHORT_SPLITS * sequences;
   }
 }

@@ -15,14 +15,19 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * The kernels of a decoder step other than attention. Each waits for the previous one: with
- * programmatic dependent launch, whole steps take longer.
+ * The kernels of a decoder step other than attention. Each waits for the previous one, except
+ * products of a few rows, which fetch weights before it has ended ({@link BlockGemv}).
  */
-public final class DecoderKernels {
+public final class DecoderKernels implements AutoCloseable {
   private static final int ROW_THREADS = 1024;
   private static final int PART_THREADS = 256;
   private static final int PART_COLUMNS = 1024;
   private static final int ROTATE_BYTES = 96;
+
+  /** Rows from which on heads share a thread block, and the angles that it computes. */
+  private static final int MANY_ROWS = 32;
+
+  private static final int HEADS_PER_BLOCK = 8;
   private static final int WEIGHTS_BYTES = 24;
 
   private final CudaStream stream;
@@ -33,6 +38,7 @@ public final class DecoderKernels {
   private final Launch rotate;
   private final Launch argmaxLaunch;
   private final DeviceGemm gemm;
+  private final BlockKernels blocks; // null if the device has none
 
   public DecoderKernels(KernelModule module, CudaStream stream, ModelConfig config) {
     this.stream = stream;
@@ -48,9 +54,18 @@ public final class DecoderKernels {
         new Launch(module.kernel("turn_d" + config.headDim()), ROTATE_BYTES)
             .block(config.headDim() / 2);
     this.gemm = new DeviceGemm(module, stream);
+    this.blocks =
+        module.context().device().hasWarpgroupProducts()
+            ? new BlockKernels(module, stream, config)
+            : null;
     for (WeightFormat format : WeightFormat.values()) {
+      if (format.isBlocked() && blocks == null) {
+        continue;
+      }
       Kernel embedding = module.kernel("embed_" + format.kernelName());
-      embed.put(format, new Launch(embedding, WEIGHTS_BYTES, 8, 4, 8).block(ROW_THREADS));
+      // Weights in blocks have one address.
+      int weightBytes = format.isBlocked() ? 8 : WEIGHTS_BYTES;
+      embed.put(format, new Launch(embedding, weightBytes, 8, 4, 8).block(ROW_THREADS));
     }
     int epsilon = Float.floatToRawIntBits(config.normEpsilon());
     normalize.argument(3, epsilon).argument(4, config.hidden());
@@ -65,7 +80,11 @@ public final class DecoderKernels {
   public void embed(StackedMatrices embedding, long tokens, int rows, DeviceMemory x) {
     DeviceMatrix matrix = embedding.parts().getFirst();
     Launch launch = embed.get(matrix.format());
-    matrix.set(launch.arguments());
+    if (matrix.format().isBlocked()) {
+      launch.argument(0, matrix.codes().address());
+    } else {
+      matrix.set(launch.arguments());
+    }
     launch
         .grid(rows, 1, 1)
         .argument(1, tokens)
@@ -75,6 +94,8 @@ public final class DecoderKernels {
   }
 
   /**
+   * Adds an update and writes the norm in the forms that the matrices of a stack multiply.
+   *
    * @param update added to {@code x} first; null for none
    * @param rowOf device address of row indices; 0 for all rows
    */
@@ -82,24 +103,42 @@ public final class DecoderKernels {
       DeviceMemory x,
       DeviceMemory update,
       DeviceMemory weight,
-      int rows,
+      RowCounts rows,
       long rowOf,
+      StackedMatrices stack,
       DeviceActivations out) {
-    normalize
-        .grid(rows, 1, 1)
-        .argument(0, x.address())
-        .argument(1, update == null ? 0 : update.address())
-        .argument(2, weight.address())
-        .argument(5, rowOf);
-    out.set(normalize, 6);
-    normalize.on(stream);
+    DeviceMemory added = update;
+    if (stack.hasChunks()) {
+      normalize
+          .grid(rows.all(), 1, 1)
+          .argument(0, x.address())
+          .argument(1, DeviceMatrix.address(added))
+          .argument(2, weight.address())
+          .argument(5, rowOf);
+      out.set(normalize, 6);
+      normalize.on(stream);
+      added = null;
+    }
+    if (stack.hasBlocks()) {
+      blocks.normalize(x, added, weight, rows, rowOf, out.blocks());
+    }
   }
 
   /**
-   * @param out (count, matrix rows)
+   * @param out (rows, matrix rows)
    */
-  public void multiply(StackedMatrices stack, DeviceActivations rows, int count, DeviceMemory out) {
-    gemm.multiply(stack, rows, count, out);
+  public void multiply(
+      StackedMatrices stack, DeviceActivations activations, RowCounts rows, DeviceMemory out) {
+    int stride = stack.rows();
+    long to = out.address();
+    for (DeviceMatrix matrix : stack.parts()) {
+      if (matrix.format().isBlocked()) {
+        blocks.multiply(matrix, activations.blocks(), rows, to, stride);
+      } else {
+        gemm.multiply(matrix, activations, rows.all(), to, stride);
+      }
+      to += (long) matrix.rows() * Float.BYTES;
+    }
   }
 
   public void argmax(DeviceMemory logits, int vocabulary, int rows, DeviceMemory tokens) {
@@ -111,22 +150,40 @@ public final class DecoderKernels {
         .on(stream);
   }
 
-  public void activate(DeviceMemory gateAndUp, int columns, int rows, DeviceActivations out) {
-    activate
-        .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
-        .argument(0, gateAndUp.address())
-        .argument(1, columns);
-    out.set(activate, 2);
-    activate.on(stream);
+  /** Applies the activation function, in the forms that the matrices of a stack multiply. */
+  public void activate(
+      DeviceMemory gateAndUp,
+      int columns,
+      RowCounts rows,
+      StackedMatrices stack,
+      DeviceActivations out) {
+    if (stack.hasChunks()) {
+      activate
+          .grid(rows.all(), Math.ceilDiv(columns, PART_COLUMNS), 1)
+          .argument(0, gateAndUp.address())
+          .argument(1, columns);
+      out.set(activate, 2);
+      activate.on(stream);
+    }
+    if (stack.hasBlocks()) {
+      blocks.activate(gateAndUp, columns, rows, out.blocks());
+    }
   }
 
-  public void quantizeHalves(DeviceMemory x, int columns, int rows, DeviceActivations out) {
-    quantizeHalves
-        .grid(rows, Math.ceilDiv(columns, PART_COLUMNS), 1)
-        .argument(0, x.address())
-        .argument(1, columns);
-    out.set(quantizeHalves, 2);
-    quantizeHalves.on(stream);
+  /** Converts halves to the forms that the matrices of a stack multiply. */
+  public void convertHalves(
+      DeviceMemory x, int columns, RowCounts rows, StackedMatrices stack, DeviceActivations out) {
+    if (stack.hasChunks()) {
+      quantizeHalves
+          .grid(rows.all(), Math.ceilDiv(columns, PART_COLUMNS), 1)
+          .argument(0, x.address())
+          .argument(1, columns);
+      out.set(quantizeHalves, 2);
+      quantizeHalves.on(stream);
+    }
+    if (stack.hasBlocks()) {
+      blocks.convertHalves(x, columns, rows, out.blocks());
+    }
   }
 
   /**
@@ -155,6 +212,14 @@ public final class DecoderKernels {
     argument.set(JAVA_LONG, 56, layerOffset);
     argument.set(JAVA_LONG, 64, queries.address());
     int heads = argument.get(JAVA_INT, 72) + 2 * argument.get(JAVA_INT, 76);
-    rotate.grid(rows, heads, 1).on(stream);
+    int blocks = rows < MANY_ROWS ? heads : Math.ceilDiv(heads, HEADS_PER_BLOCK);
+    rotate.grid(rows, blocks, 1).on(stream);
+  }
+
+  @Override
+  public void close() {
+    if (blocks != null) {
+      blocks.close();
+    }
   }
 }

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.Device;
-import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import java.lang.foreign.MemorySegment;
@@ -13,9 +12,9 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /**
- * Multiplies activations with weights. Up to 32 rows share one read of the weights. A block
- * computes 32 outputs, which halves the reads of activations compared with 16. It computes 16 for
- * small matrices, which would leave most multiprocessors without a block.
+ * Multiplies quantized activations with weights in chunks. Up to 32 rows share one read of the
+ * weights. A block computes 32 outputs, which halves the reads of activations compared with 16. It
+ * computes 16 for small matrices, which would leave most multiprocessors without a block.
  *
  * <p>Its argument, with the offsets in products.cuh:
  *
@@ -44,7 +43,9 @@ final class DeviceGemm {
     this.stream = stream;
     this.fewBlocks = device.multiprocessors() / 2;
     for (WeightFormat format : WeightFormat.values()) {
-      launches.put(format, launches(module, format));
+      if (!format.isBlocked()) {
+        launches.put(format, launches(module, format));
+      }
     }
   }
 
@@ -64,19 +65,9 @@ final class DeviceGemm {
   }
 
   /**
-   * @param out (count, matrix rows)
+   * @param to device address of the first output
    */
-  void multiply(StackedMatrices stack, DeviceActivations rows, int count, DeviceMemory out) {
-    int stride = stack.rows();
-    long to = out.address();
-    for (DeviceMatrix matrix : stack.parts()) {
-      multiply(matrix, rows, count, to, stride);
-      to += (long) matrix.rows() * Float.BYTES;
-    }
-  }
-
-  private void multiply(
-      DeviceMatrix matrix, DeviceActivations rows, int count, long to, int stride) {
+  void multiply(DeviceMatrix matrix, DeviceActivations rows, int count, long to, int stride) {
     int size = 0;
     while (size + 1 < COLUMNS.length && 8 * COLUMNS[size] < count) {
       size++;

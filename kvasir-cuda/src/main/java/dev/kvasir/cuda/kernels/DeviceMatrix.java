@@ -16,7 +16,7 @@ import java.util.Random;
 
 /**
  * A weight matrix on a device, in tiles that are operands of matrix instructions. Rows are padded
- * with zeros to a multiple of 32.
+ * with zeros to a multiple of 32, in blocks to a multiple of 128.
  *
  * @param scales null if the format has none
  * @param minimums null if the format has none
@@ -32,10 +32,11 @@ record DeviceMatrix(
   private static final int ROW_STEP = 32;
 
   /**
+   * @param blocks whether the device has kernels for weights in blocks
    * @throws InvalidInputException if there are no kernels for the tensor's type
    */
-  static WeightFormat format(String file, Tensor tensor) {
-    return WeightFormat.of(tensor.type())
+  static WeightFormat format(String file, Tensor tensor, boolean blocks) {
+    return WeightFormat.of(tensor.type(), tensor.shape()[1], blocks)
         .orElseThrow(
             () ->
                 new InvalidInputException(
@@ -49,7 +50,7 @@ record DeviceMatrix(
     int columns = (int) stacked.getFirst().shape()[1];
     int rows = stacked.stream().mapToInt(each -> (int) each.shape()[0]).sum();
     DeviceMatrix matrix = empty(context, format, rows, columns);
-    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(rows, columns))) {
+    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(format, rows, columns))) {
       int firstRow = 0;
       for (Tensor each : stacked) {
         tiles.write(each, firstRow);
@@ -69,20 +70,21 @@ record DeviceMatrix(
     }
   }
 
-  private static long chunks(int rows, int columns) {
-    long tiles = Math.ceilDiv(rows, ROW_STEP) * (long) (ROW_STEP / WeightFormat.TILE_ROWS);
+  private static long chunks(WeightFormat format, int rows, int columns) {
+    int step = format.isBlocked() ? WeightBlocks.ROW_STEP : ROW_STEP;
+    long tiles = Math.ceilDiv(rows, step) * (long) (step / WeightFormat.TILE_ROWS);
     return tiles * (columns / WeightFormat.COLUMNS);
   }
 
   /** Returns the bytes of a matrix on a device. */
   static long bytes(WeightFormat format, int rows, int columns) {
-    return chunks(rows, columns)
+    return chunks(format, rows, columns)
         * (format.codeBytes() + format.scaleBytes() + format.minimumBytes());
   }
 
   private static DeviceMatrix empty(
       CudaContext context, WeightFormat format, int rows, int columns) {
-    long chunks = chunks(rows, columns);
+    long chunks = chunks(format, rows, columns);
     return new DeviceMatrix(
         format,
         rows,
@@ -99,9 +101,11 @@ record DeviceMatrix(
   /** Returns a random matrix for benchmarks; the same 32 rows repeat. */
   static DeviceMatrix random(
       CudaContext context, CudaStream stream, GgmlType type, int rows, int columns) {
-    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    WeightFormat format =
+        WeightFormat.of(type, columns, context.device().hasWarpgroupProducts()).orElseThrow();
     DeviceMatrix matrix = empty(context, format, rows, columns);
-    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(ROW_STEP, columns))) {
+    long repeated = (long) ROW_STEP / WeightFormat.TILE_ROWS * (columns / WeightFormat.COLUMNS);
+    try (WeightTiles tiles = new WeightTiles(format, columns, repeated)) {
       tiles.write(RandomTensor.of(type, ROW_STEP, columns, 1), 0);
       repeat(stream, matrix.codes, tiles.codes());
       repeat(stream, matrix.scales, tiles.scales());

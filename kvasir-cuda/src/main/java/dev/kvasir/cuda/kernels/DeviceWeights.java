@@ -9,6 +9,7 @@ import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * All weights of a decoder on a device. Matrices with the same input are stacked.
@@ -96,16 +97,15 @@ public record DeviceWeights(
     return source.has(name) ? source.vector(name) : null;
   }
 
-  /** Returns whether any weights are halves. */
-  public boolean hasHalves() {
-    return output.hasHalves()
-        || layers.stream()
-            .anyMatch(
+  /** Returns all matrices that are multiplied with activations. */
+  Stream<StackedMatrices> multiplied() {
+    return Stream.concat(
+        Stream.of(output),
+        layers.stream()
+            .flatMap(
                 layer ->
-                    layer.projections().hasHalves()
-                        || layer.output().hasHalves()
-                        || layer.gateAndUp().hasHalves()
-                        || layer.down().hasHalves());
+                    Stream.of(
+                        layer.projections(), layer.output(), layer.gateAndUp(), layer.down())));
   }
 
   public long bytes() {

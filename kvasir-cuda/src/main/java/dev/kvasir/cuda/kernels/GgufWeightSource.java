@@ -90,7 +90,7 @@ public final class GgufWeightSource extends WeightSource {
   }
 
   static void checkMatrix(String file, Tensor tensor) {
-    DeviceMatrix.format(file, tensor);
+    DeviceMatrix.format(file, tensor, false);
     if (tensor.shape()[1] % WeightFormat.COLUMNS != 0) {
       throw new InvalidInputException(
           "%s: tensor '%s' has %d columns; a device expects a multiple of %d"
@@ -100,20 +100,23 @@ public final class GgufWeightSource extends WeightSource {
 
   /**
    * Returns the device bytes of the weights of a file that {@link #check} has accepted. Stacking
-   * matrices saves up to 31 padding rows for each of them.
+   * matrices saves up to 127 padding rows for each of them.
+   *
+   * @param blocks whether the device has kernels for weights in blocks
    */
-  public static long bytes(GgufFile file, ModelConfig config) {
+  public static long bytes(GgufFile file, ModelConfig config, boolean blocks) {
     TensorPlan plan = TensorPlan.of(config, file);
     return file.tensors().stream()
         .filter(tensor -> plan.find(tensor.name()).isPresent())
-        .mapToLong(tensor -> bytes(file.name(), tensor))
+        .mapToLong(tensor -> bytes(file.name(), tensor, blocks))
         .sum();
   }
 
-  private static long bytes(String file, Tensor tensor) {
+  private static long bytes(String file, Tensor tensor, boolean blocks) {
     long[] shape = tensor.shape();
     return shape.length == 2
-        ? DeviceMatrix.bytes(DeviceMatrix.format(file, tensor), (int) shape[0], (int) shape[1])
+        ? DeviceMatrix.bytes(
+            DeviceMatrix.format(file, tensor, blocks), (int) shape[0], (int) shape[1])
         : tensor.values() * Float.BYTES;
   }
 
@@ -128,10 +131,11 @@ public final class GgufWeightSource extends WeightSource {
   StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names) {
     List<Tensor> tensors = names.stream().map(plan::require).toList();
     List<DeviceMatrix> parts = new ArrayList<>();
+    boolean blocks = context.device().hasWarpgroupProducts();
     for (int from = 0, to; from < tensors.size(); from = to) {
-      WeightFormat format = DeviceMatrix.format(file, tensors.get(from));
+      WeightFormat format = DeviceMatrix.format(file, tensors.get(from), blocks);
       to = from + 1;
-      while (to < tensors.size() && DeviceMatrix.format(file, tensors.get(to)) == format) {
+      while (to < tensors.size() && DeviceMatrix.format(file, tensors.get(to), blocks) == format) {
         to++;
       }
       parts.add(DeviceMatrix.of(context, stream, format, tensors.subList(from, to)));

@@ -9,6 +9,16 @@ record StackedMatrices(List<DeviceMatrix> parts) implements AutoCloseable {
     return parts.stream().mapToInt(DeviceMatrix::rows).sum();
   }
 
+  /** Returns whether any part is in chunks, whose products take quantized activations. */
+  boolean hasChunks() {
+    return parts.stream().anyMatch(part -> !part.format().isBlocked());
+  }
+
+  /** Returns whether any part is in blocks. */
+  boolean hasBlocks() {
+    return parts.stream().anyMatch(part -> part.format().isBlocked());
+  }
+
   boolean hasHalves() {
     return parts.stream().anyMatch(part -> part.format() == WeightFormat.HALVES);
   }

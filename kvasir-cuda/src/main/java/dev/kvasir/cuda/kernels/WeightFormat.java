@@ -24,6 +24,9 @@ import java.util.Optional;
  *
  * <p>Scales of super-blocks are laid out by {@link KQuantScales}. Formats stored as in the file
  * take the same number of bytes.
+ *
+ * <p>Devices of compute capability 9.0 keep common types in larger blocks instead, whose codes and
+ * scales are together ({@link WeightBlocks}).
  */
 public enum WeightFormat {
   /** Q8_0 as stored: a half for 32 codes. */
@@ -43,7 +46,19 @@ public enum WeightFormat {
   /** Codes of 8 bits with a float scale for 16. */
   SIXTEENS(512, 128, 0),
   /** F16, and BF16 converted to F16 if it is in range. */
-  HALVES(1024, 0, 0);
+  HALVES(1024, 0, 0),
+  /** Q8_0 as stored, in blocks. */
+  BYTE_BLOCKS(544, 0, 0),
+  /** Q4_0 as stored, in blocks. */
+  SIGNED_NIBBLE_BLOCKS(288, 0, 0),
+  /** Q4_K as stored, in blocks. */
+  NIBBLE_BLOCKS(288, 0, 0),
+  /** Q5_K as stored, in blocks. */
+  FIVE_BIT_BLOCKS(352, 0, 0),
+  /** Q6_K as stored, in blocks. */
+  SIX_BIT_BLOCKS(420, 0, 0),
+  /** F16 and BF16 in blocks. */
+  HALF_BLOCKS(1024, 0, 0);
 
   static final int TILE_ROWS = 16;
   static final int COLUMNS = 32;
@@ -60,7 +75,30 @@ public enum WeightFormat {
     this.minimumBytes = minimumBytes;
   }
 
-  /** Returns the format of a type; empty if there are no kernels for it. */
+  /**
+   * Returns the format of a matrix; empty if there are no kernels for it.
+   *
+   * @param blocks whether the device has kernels for weights in blocks
+   */
+  static Optional<WeightFormat> of(GgmlType type, long columns, boolean blocks) {
+    WeightFormat blocked = blocks && columns % WeightBlocks.COLUMNS == 0 ? blocked(type) : null;
+    return blocked == null ? of(type) : Optional.of(blocked);
+  }
+
+  /** Returns the format of a type in blocks; null if there is none. */
+  private static WeightFormat blocked(GgmlType type) {
+    return switch (type) {
+      case Q8_0 -> BYTE_BLOCKS;
+      case Q4_0 -> SIGNED_NIBBLE_BLOCKS;
+      case Q4_K -> NIBBLE_BLOCKS;
+      case Q5_K -> FIVE_BIT_BLOCKS;
+      case Q6_K -> SIX_BIT_BLOCKS;
+      case F16, BF16 -> HALF_BLOCKS;
+      default -> null;
+    };
+  }
+
+  /** Returns the format of a type in chunks; empty if there are no kernels for it. */
   public static Optional<WeightFormat> of(GgmlType type) {
     return switch (type) {
       case Q8_0 -> Optional.of(BYTES);
@@ -79,6 +117,27 @@ public enum WeightFormat {
       return Optional.of(layout.codeBits() == 4 ? GROUPS4 : GROUPS8);
     }
     return layout.hasMinimums() ? Optional.empty() : Optional.of(SIXTEENS);
+  }
+
+  /** Returns whether weights are in blocks, with codes and scales together. */
+  boolean isBlocked() {
+    return compareTo(BYTE_BLOCKS) >= 0;
+  }
+
+  /** Returns the bytes of a block's codes; its scales follow. */
+  int blockCodeBytes() {
+    return switch (this) {
+      case BYTE_BLOCKS -> 4096;
+      case FIVE_BIT_BLOCKS -> 2048 + 512;
+      case SIX_BIT_BLOCKS -> 2048 + 1024;
+      case HALF_BLOCKS -> 8192;
+      default -> 2048;
+    };
+  }
+
+  /** Returns the bytes of a block of 16 rows by 256 columns. */
+  int blockBytes() {
+    return codeBytes * (WeightBlocks.COLUMNS / COLUMNS);
   }
 
   /** Returns the bytes of a chunk's codes. */

@@ -81,6 +81,9 @@ final class WeightTiles implements AutoCloseable {
         case BYTES -> writeBytes(tensor, offset, to);
         case NIBBLES -> writeNibbles(tensor, offset, to);
         case SUPER4, SUPER5, SUPER6 -> writeSuperBlocks(tensor, offset, to);
+        case HALF_BLOCKS -> writeHalfBlocks(tensor, offset, to);
+        case BYTE_BLOCKS, SIGNED_NIBBLE_BLOCKS, NIBBLE_BLOCKS, FIVE_BIT_BLOCKS, SIX_BIT_BLOCKS ->
+            writeBlocks(tensor, offset, to);
         default -> writeGroups(tensor, offset, to);
       }
     }
@@ -165,6 +168,34 @@ final class WeightTiles implements AutoCloseable {
           setFloat(minimums, chunk * format.minimumBytes() + 4L * place, minimum);
         }
       }
+    }
+
+    private void writeBlocks(Tensor tensor, long offset, int to) {
+      unpack(tensor, offset);
+      for (int column = 0; column < columns; column += WeightBlocks.COLUMNS) {
+        long block = block(to, column);
+        WeightBlocks.writeCodes(format, rowCodes, codes, block, to, column);
+        long from = offset + tensor.type().bytesFor(column);
+        long scalesAt = block + format.blockCodeBytes();
+        WeightBlocks.writeScales(format, tensor.data(), from, codes, scalesAt, to);
+      }
+    }
+
+    private void writeHalfBlocks(Tensor tensor, long offset, int to) {
+      boolean brain = tensor.type() == GgmlType.BF16;
+      for (int column = 0; column < columns; column++) {
+        short bits = tensor.data().get(JAVA_SHORT_UNALIGNED, offset + 2L * column);
+        long at = block(to, column) + 2L * WeightBlocks.halfOf(to, column);
+        codes.set(JAVA_SHORT_UNALIGNED, at, brain ? halfOf(tensor, bits) : bits);
+      }
+    }
+
+    /** Returns the offset of a block. */
+    private long block(int row, int column) {
+      long index =
+          (long) (row / TILE_ROWS) * (columns / WeightBlocks.COLUMNS)
+              + column / WeightBlocks.COLUMNS;
+      return index * format.blockBytes();
     }
 
     private long chunk(int row, int column) {

@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -28,7 +29,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DeviceGemmTest extends DeviceTestCase {
   private static final int COLUMNS = 768; // three groups of columns per warp
 
-  /** Integer sums match the host, so only float sums round; a code off by one shows. */
+  /**
+   * Operands are those of the device bit by bit, so only sums round: integer sums match the host,
+   * and sums of halves are floats. A code off by one shows: it is 5e-4 of the length or more.
+   */
   private static final double EXACT = 1e-4;
 
   static Stream<Arguments> products() {
@@ -45,7 +49,8 @@ class DeviceGemmTest extends DeviceTestCase {
   @MethodSource("products")
   void productsMatchDequantizedOperands(GgmlType type, int count, int outputs) {
     Tensor tensor = RandomTensor.of(type, outputs, COLUMNS, 5);
-    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    WeightFormat format = format(type, COLUMNS);
+    WeightFormat bytes = format(GgmlType.Q8_0, COLUMNS);
     // The second part follows the first in every row.
     Tensor other = RandomTensor.of(GgmlType.Q8_0, 48, COLUMNS, 6);
     StackedMatrices stack =
@@ -53,22 +58,64 @@ class DeviceGemmTest extends DeviceTestCase {
             new StackedMatrices(
                 List.of(
                     DeviceMatrix.of(device.context, device.stream, format, List.of(tensor)),
-                    DeviceMatrix.of(
-                        device.context, device.stream, WeightFormat.BYTES, List.of(other)))));
+                    DeviceMatrix.of(device.context, device.stream, bytes, List.of(other)))));
     DecoderKernels kernels = launches();
-    DeviceActivations rows = device.own(DeviceActivations.of(device.context, count, COLUMNS, true));
+    DeviceActivations rows =
+        device.own(DeviceActivations.of(device.context, count, COLUMNS, List.of(stack)));
     float[] x = new float[count * COLUMNS];
-    kernels.quantizeHalves(random(x), COLUMNS, count, rows);
-    DeviceMemory out = device.memory(4L * count * stack.rows());
-    kernels.multiply(stack, rows, count, out);
-    MemorySegment found = device.download(out);
-    float[] dequantized = dequantized(x);
-    if (format == WeightFormat.HALVES) {
-      check(found, x, tensor, 0, stack.rows(), 1e-2);
-    } else {
-      check(found, dequantized, tensor, 0, stack.rows(), EXACT);
+    DeviceMemory halves = random(x);
+    for (int generated : new int[] {0, count / 2, count}) {
+      RowCounts counts = new RowCounts(generated, count);
+      kernels.convertHalves(halves, COLUMNS, counts, stack, rows);
+      DeviceMemory out = device.memory(4L * count * stack.rows());
+      kernels.multiply(stack, rows, counts, out);
+      MemorySegment found = device.download(out);
+      check(found, operands(format, x), tensor, format, 0, stack.rows());
+      check(found, operands(bytes, x), other, bytes, outputs, stack.rows());
     }
-    check(found, dequantized, other, outputs, stack.rows(), EXACT);
+  }
+
+  /** Every number of rows takes another kernel or tile; the bits of a row stay the same. */
+  @ParameterizedTest
+  @EnumSource(names = {"Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "F16"})
+  void rowsDoNotDependOnOtherRows(GgmlType type) {
+    int all = 300;
+    Tensor tensor = RandomTensor.of(type, 4000, COLUMNS, 5);
+    StackedMatrices stack =
+        device.own(
+            new StackedMatrices(
+                List.of(
+                    DeviceMatrix.of(
+                        device.context, device.stream, format(type, COLUMNS), List.of(tensor)))));
+    DecoderKernels kernels = launches();
+    DeviceActivations rows =
+        device.own(DeviceActivations.of(device.context, all, COLUMNS, List.of(stack)));
+    DeviceMemory halves = random(new float[all * COLUMNS]);
+    DeviceMemory out = device.memory(4L * all * stack.rows());
+    for (boolean generated : new boolean[] {false, true}) {
+      MemorySegment wanted = null;
+      for (int count : new int[] {all, 1, 9, 16, 17, 60, 130, 257}) {
+        RowCounts counts = new RowCounts(generated ? count : 0, count);
+        kernels.convertHalves(halves, COLUMNS, counts, stack, rows);
+        kernels.multiply(stack, rows, counts, out);
+        MemorySegment found = device.download(out);
+        wanted = wanted == null ? found : wanted;
+        long bytes = 4L * count * stack.rows();
+        assertThat(found.asSlice(0, bytes).mismatch(wanted.asSlice(0, bytes)))
+            .as("%d rows, generated: %s", count, generated)
+            .isEqualTo(-1);
+      }
+    }
+  }
+
+  private WeightFormat format(GgmlType type, int columns) {
+    boolean blocks = device.context.device().hasWarpgroupProducts();
+    return WeightFormat.of(type, columns, blocks).orElseThrow();
+  }
+
+  /** Returns the numbers that a product with weights of a format multiplies. */
+  private static float[] operands(WeightFormat format, float[] x) {
+    return format.isBlocked() || format == WeightFormat.HALVES ? x : dequantized(x);
   }
 
   /** Returns the dequantized activations of the host. */
@@ -91,7 +138,7 @@ class DeviceGemmTest extends DeviceTestCase {
 
   private DecoderKernels launches() {
     try (GgufFile file = BundledFiles.open()) {
-      return new DecoderKernels(device.module, device.stream, ModelConfig.of(file));
+      return device.own(new DecoderKernels(device.module, device.stream, ModelConfig.of(file)));
     }
   }
 
@@ -107,12 +154,10 @@ class DeviceGemmTest extends DeviceTestCase {
     return device.upload(halves);
   }
 
-  /**
-   * @param bound maximum error, relative to the length
-   */
   private static void check(
-      MemorySegment found, float[] x, Tensor tensor, int first, int stride, double bound) {
-    float[] weights = tensor.toFloats();
+      MemorySegment found, float[] x, Tensor tensor, WeightFormat format, int first, int stride) {
+    float[] weights =
+        format.isBlocked() ? BlockWeights.asHalves(tensor, format) : tensor.toFloats();
     double most = 0;
     for (int row = 0; row < x.length / COLUMNS; row++) {
       for (int output = 0; output < tensor.shape()[0]; output++) {
@@ -127,7 +172,7 @@ class DeviceGemmTest extends DeviceTestCase {
         most = Math.max(most, Math.abs(off) / Math.sqrt(length));
       }
     }
-    assertThat(most).isLessThan(bound); // also fails for NaN
+    assertThat(most).isLessThan(format == WeightFormat.HALVES ? 1e-2 : EXACT); // fails for NaN too
   }
 
   @ParameterizedTest
@@ -135,7 +180,7 @@ class DeviceGemmTest extends DeviceTestCase {
   void embeddingRowsAreDequantized(GgmlType type) {
     int hidden = 512;
     Tensor tensor = RandomTensor.of(type, 80, hidden, 5);
-    WeightFormat format = WeightFormat.of(type).orElseThrow();
+    WeightFormat format = format(type, hidden);
     StackedMatrices stack =
         device.own(
             new StackedMatrices(

@@ -40,11 +40,12 @@ class GgufWeightSourceTest {
   }
 
   /** Scales of Q8_0 take the same bytes as in the file, and vectors are floats in both. */
-  @Test
-  void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile(boolean blocks) {
     try (GgufFile file = BundledFiles.open()) {
       long inFile = file.tensors().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
-      assertThat(GgufWeightSource.bytes(file, ModelConfig.of(file)))
+      assertThat(GgufWeightSource.bytes(file, ModelConfig.of(file), blocks))
           .isBetween(inFile, inFile + inFile / 50);
     }
   }

@@ -153,6 +153,7 @@ class WeightTilesTest {
               scale(tiles, chunk * 16 + row % 16),
               nibble(tiles, codes, row, column),
               minimum(tiles, chunk * 16 + row % 16));
+      default -> throw new IllegalArgumentException(format + " is in blocks");
     };
   }
 
