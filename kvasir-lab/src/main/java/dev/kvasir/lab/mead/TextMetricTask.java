@@ -65,6 +65,9 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
   private static final class MetricTally implements TextVisitor {
     private static final int FAR_DISTANCE = Page.TOKENS;
 
+    /** A layer's backward pass takes four times as long as its forward pass. */
+    private static final int PARTS = 5;
+
     private final TokenKvLayout layout;
     private final MetricSums sums;
     private final ProgressListener listener;
@@ -85,6 +88,7 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
     @Override
     public boolean afterAttention(AttentionResult result) {
       ranks[result.layer()] = new PageRanks(result.attentionMass(FAR_DISTANCE), sums.kvHeads());
+      listener.progress(result.layer() + 1, PARTS * sums.layers());
       return !listener.isCancelled();
     }
 
@@ -108,6 +112,8 @@ record TextMetricTask(int number, MarkedText marked, long seed) implements Trace
           }
         }
       }
+      int back = sums.layers() - gradients.layer();
+      listener.progress(sums.layers() + (PARTS - 1) * back, PARTS * sums.layers());
       return !listener.isCancelled();
     }
   }
