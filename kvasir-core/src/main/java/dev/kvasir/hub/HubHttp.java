@@ -34,6 +34,12 @@ final class HubHttp implements AutoCloseable {
   private final RetryPolicy retries;
   private final HttpClient client;
 
+  private HubHttp(HubSettings settings, RetryPolicy retries, HttpClient client) {
+    this.settings = settings;
+    this.retries = retries;
+    this.client = client;
+  }
+
   HubHttp(HubSettings settings, RetryPolicy retries) {
     this.settings = settings;
     this.retries = retries;
@@ -45,6 +51,11 @@ final class HubHttp implements AutoCloseable {
             .connectTimeout(settings.timeout())
             .proxy(new EnvironmentProxy(System::getenv, ProxySelector.getDefault()))
             .build();
+  }
+
+  /** Returns the same connections without repeated requests, to be closed with this object. */
+  HubHttp withoutRetries() {
+    return new HubHttp(settings, new RetryPolicy(1, retries.pause()), client);
   }
 
   HubSettings settings() {
@@ -182,14 +193,15 @@ final class HubHttp implements AutoCloseable {
         wait.compareTo(RetryPolicy.MAX_WAIT) > 0
             ? "%s: %s and asks to wait %d s; expected at most %d s"
                 .formatted(host, reason, wait.toSeconds(), RetryPolicy.MAX_WAIT.toSeconds())
-            : "%s: %s, after %d attempts".formatted(host, reason, attempts));
+            : "%s: %s, after %d attempt%s"
+                .formatted(host, reason, attempts, attempts == 1 ? "" : "s"));
   }
 
   /** Returns the reason of a failed request in words. */
   static String reason(IOException e) {
     for (Throwable cause = e; cause != null; cause = cause.getCause()) {
       if (cause instanceof UnresolvedAddressException || cause instanceof UnknownHostException) {
-        return "has no address; is there a network?";
+        return "has no address in this network";
       }
     }
     return switch (e) {

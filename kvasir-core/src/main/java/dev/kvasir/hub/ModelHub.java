@@ -110,7 +110,10 @@ public final class ModelHub {
 
   private Path fetch(HubReference reference, HubHttp http, HubListener listener) {
     HubClient client = new HubClient(http);
-    HubListing listing = client.list(reference);
+    // A start with a cached model should not wait long for a hub that is not there.
+    boolean isCached = cached(reference).isPresent();
+    HubListing listing =
+        isCached ? new HubClient(http.withoutRetries()).list(reference) : client.list(reference);
     ModelChoice choice = ModelChoice.of(reference, listing);
     List<HubFile> missing =
         choice.files().stream()

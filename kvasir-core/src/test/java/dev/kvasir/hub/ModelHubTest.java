@@ -272,6 +272,7 @@ class ModelHubTest {
         };
     HubReference reference = HubReference.parse("hf:owner/model-GGUF:Q8_0");
     assertThat(bed.client().fetch(reference, listener)).isEqualTo(file);
+    assertThat(bed.pauses).isEmpty();
     assertThat(notes).hasSize(1).first().asString().contains("the cached model is used");
     assertThat(bed.client(bed.offline()).fetch(reference, listener)).isEqualTo(file);
     refused("hf:owner/model-GGUF:Q4_K_M", "localhost", "refuses connections, after 3 attempts");
