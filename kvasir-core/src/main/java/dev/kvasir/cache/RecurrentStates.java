@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -108,7 +109,7 @@ public final class RecurrentStates {
   /** Reads numbers of a layer's committed state, from {@code from} on. */
   public void read(int layer, int from, float[] to, int at, int count) {
     if (current == null) {
-      java.util.Arrays.fill(to, at, at + count, 0);
+      Arrays.fill(to, at, at + count, 0);
     } else {
       MemorySegment.copy(current.bytes(), FLOAT, offset(layer, from), to, at, count);
     }

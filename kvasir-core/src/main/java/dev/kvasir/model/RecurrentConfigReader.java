@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
@@ -14,6 +15,9 @@ import java.util.stream.IntStream;
 final class RecurrentConfigReader {
   /** Layers of Qwen's hybrids of which the last one attends, unless a file states it. */
   private static final int INTERVAL = 4;
+
+  /** Bounds the list of layers before any tensor has been found. */
+  private static final int MAX_LAYERS = 1 << 16;
 
   private RecurrentConfigReader() {}
 
@@ -118,6 +122,11 @@ final class RecurrentConfigReader {
   }
 
   private static List<Kind> layers(ModelConfig plain, IntPredicate isRecurrent) {
+    if (plain.layers() > MAX_LAYERS) {
+      throw new InvalidInputException(
+          "%s: layers is %d; expected at most %d in a hybrid model"
+              .formatted(plain.name(), plain.layers(), MAX_LAYERS));
+    }
     return IntStream.range(0, plain.layers())
         .mapToObj(layer -> isRecurrent.test(layer) ? Kind.RECURRENT : Kind.ATTENTION)
         .toList();
@@ -208,9 +217,9 @@ final class RecurrentConfigReader {
       JsonArray full =
           json.array("full_attn_idxs")
               .orElseThrow(() -> json.missing("layer_types", "an array of strings"));
-      List<Integer> attending = full.asList().stream().map(one -> one.getAsInt()).toList();
+      List<String> attending = full.asList().stream().map(JsonElement::toString).toList();
       return IntStream.range(0, layers)
-          .mapToObj(layer -> attending.contains(layer) ? "full_attention" : "conv")
+          .mapToObj(layer -> attending.contains("" + layer) ? "full_attention" : "conv")
           .toList();
     }
     if (types.size() != layers) {
@@ -218,6 +227,6 @@ final class RecurrentConfigReader {
           "%s: 'layer_types' has %d entries; expected %d"
               .formatted(json.name(), types.size(), layers));
     }
-    return types.asList().stream().map(one -> one.getAsString()).toList();
+    return types.asList().stream().map(one -> one.toString().replace("\"", "")).toList();
   }
 }
