@@ -30,6 +30,8 @@ module dev.kvasir.core {
       dev.kvasir.store;
   exports dev.kvasir.chat to
       dev.kvasir.server;
+  exports dev.kvasir.chat.syntax to
+      dev.kvasir.server;
   exports dev.kvasir.choice to
       dev.kvasir.cli;
   exports dev.kvasir.codec.basis to

@@ -22,6 +22,7 @@ class ServeTest {
         "--kv-memory 5 | --kv-memory is '5'; expected bytes, as in 512MiB or 2GiB",
         "--max-body 4GiB | --max-body is 4GiB; expected at most 1GiB",
         "--max-sequences 0 | --max-sequences is 0; expected 1 to 4096",
+        "--tool-format xml | --tool-format: the tool format is 'xml'; expected one of hermes, qwen3",
         "--store http://10.0.0.7 | the store is 'http://10.0.0.7'; expected DIR, DIR,50GiB, redis://HOST:PORT",
         "--store kept,50 | the budget of the store kept is '50'; expected bytes, as in 512MiB or 2GiB",
         "--store redis://me:secret@ | the store 'redis://***@' is no address; expected redis://",

@@ -11,6 +11,7 @@ import java.util.Optional;
 public final class PromptRenderer {
   private final ServedModel served;
   private volatile ChatTemplate template; // null until the first conversation
+  private volatile CallVariables callVariables; // null until the first one with calls
 
   PromptRenderer(ServedModel served) {
     this.served = served;
@@ -55,7 +56,19 @@ public final class PromptRenderer {
         templateListsTools ? messages : tools.withInstructions(messages);
     List<Map<String, Object>> variables =
         tools.isEmpty() || !templateListsTools ? List.of() : tools.variables();
-    return template().render(new ChatTemplate.Input(promptMessages, variables, true, extra));
+    return template()
+        .render(new ChatTemplate.Input(withCalls(promptMessages), variables, true, extra));
+  }
+
+  /** Returns the messages with their calls in the form that the template reads. */
+  private List<Map<String, Object>> withCalls(List<Map<String, Object>> messages) {
+    if (messages.stream().noneMatch(message -> message.containsKey("tool_calls"))) {
+      return messages;
+    }
+    if (callVariables == null) {
+      callVariables = CallVariables.of(template(), served.syntax());
+    }
+    return callVariables.apply(messages);
   }
 
   /**

@@ -52,6 +52,7 @@ final class TokenTrie {
     tokens =
         IntStream.range(0, size)
             .filter(id -> bytes[id].length > 0)
+            .filter(id -> tokenizer.isSpecial(id) || !hasFrameByte(bytes[id]))
             .filter(id -> Arrays.binarySearch(endTokens, id) < 0)
             .boxed()
             .sorted(Comparator.comparing(id -> bytes[id], Arrays::compareUnsigned))
@@ -66,6 +67,16 @@ final class TokenTrie {
   static byte[] bytes(Tokenizer tokenizer, int id) {
     byte[] text = tokenizer.tokenBytes(id);
     return text.length > 0 && tokenizer.isSpecial(id) ? framed(text) : text;
+  }
+
+  /** Returns whether a token could spell a special one; no UTF-8 has these bytes. */
+  private static boolean hasFrameByte(byte[] bytes) {
+    for (byte value : bytes) {
+      if ((value & 0xFE) == 0xFE) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns the bytes of the special token with this text. */

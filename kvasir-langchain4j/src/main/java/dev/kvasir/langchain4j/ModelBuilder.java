@@ -4,6 +4,7 @@ import dev.kvasir.ChatModel;
 import dev.kvasir.KvCacheSpec;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
+import dev.kvasir.ToolFormat;
 import dev.langchain4j.model.chat.listener.ChatModelListener;
 import dev.langchain4j.model.chat.request.ChatRequestParameters;
 import java.nio.file.Path;
@@ -88,6 +89,12 @@ public abstract sealed class ModelBuilder<B extends ModelBuilder<B>>
    */
   public B store(String... places) {
     chat.store(places);
+    return self();
+  }
+
+  /** Sets how the model writes tool calls, instead of recognising it from the chat template. */
+  public B toolFormat(ToolFormat format) {
+    chat.toolFormat(format);
     return self();
   }
 

@@ -1,11 +1,13 @@
 package dev.kvasir.server;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -23,6 +25,7 @@ import java.util.OptionalInt;
  * @param access which clients are allowed
  * @param stores where conversations outlive memory; may be empty
  * @param metricsPort port for metrics and probes without a key; 0 for any free port, empty for none
+ * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
  */
 public record ServerOptions(
     String host,
@@ -36,7 +39,8 @@ public record ServerOptions(
     Duration timeout,
     AccessRules access,
     List<StoreAddress> stores,
-    OptionalInt metricsPort) {
+    OptionalInt metricsPort,
+    Optional<ToolFormat> toolFormat) {
 
   /**
    * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
@@ -56,12 +60,13 @@ public record ServerOptions(
         serving.timeout(),
         AccessRules.loopback(),
         List.of(),
-        OptionalInt.empty());
+        OptionalInt.empty(),
+        serving.toolFormat());
   }
 
   ServingOptions serving() {
     return new ServingOptions(
-        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout);
+        cacheSpecs, contextLimit, defaultMaxTokens, maxSequences, maxQueued, timeout, toolFormat);
   }
 
   public ServerOptions withAddress(String newHost, int newPort) {
@@ -77,7 +82,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withCacheSpecs(List<CacheSpec> value) {
@@ -93,7 +99,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withLengths(int context, int maxTokens) {
@@ -109,7 +116,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withConcurrency(int sequences, int queued) {
@@ -125,7 +133,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
@@ -141,7 +150,8 @@ public record ServerOptions(
         newTimeout,
         access,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -157,7 +167,8 @@ public record ServerOptions(
         timeout,
         value,
         stores,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   /** Sets the stores, which are queried in this order, but folders before servers. */
@@ -174,7 +185,8 @@ public record ServerOptions(
         timeout,
         access,
         List.copyOf(value),
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   /** Serves metrics and probes on a port of their own. */
@@ -191,6 +203,25 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        OptionalInt.of(value));
+        OptionalInt.of(value),
+        toolFormat);
+  }
+
+  /** Sets how the model writes tool calls. */
+  public ServerOptions withToolFormat(Optional<ToolFormat> value) {
+    return new ServerOptions(
+        host,
+        port,
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
+        timeout,
+        access,
+        stores,
+        metricsPort,
+        value);
   }
 }

@@ -2,6 +2,7 @@ package dev.kvasir.spring;
 
 import dev.kvasir.ChatModel;
 import dev.kvasir.LoadOptions;
+import dev.kvasir.ToolFormat;
 import io.micrometer.observation.ObservationRegistry;
 import java.nio.file.Path;
 import org.springframework.ai.model.SpringAIModelProperties;
@@ -38,6 +39,9 @@ public class KvasirAutoConfiguration {
     }
     if (!properties.stores().isEmpty()) {
       builder.store(properties.stores().toArray(String[]::new));
+    }
+    if (properties.toolFormat() != null) {
+      builder.toolFormat(ToolFormat.parse(properties.toolFormat()));
     }
     return builder.build();
   }

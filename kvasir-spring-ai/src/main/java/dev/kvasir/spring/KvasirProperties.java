@@ -16,6 +16,7 @@ import org.springframework.util.unit.DataSize;
  * @param threads that compute; null for all processors
  * @param contextLimit tokens of a prompt and its answer; null for the model's limit
  * @param store addresses of stores for cached prefixes, separated by semicolons; null for none
+ * @param toolFormat how the model writes tool calls, such as {@code hermes}; null to recognise it
  * @param chat defaults for prompts
  */
 @ConfigurationProperties("kvasir")
@@ -26,6 +27,7 @@ public record KvasirProperties(
     Integer threads,
     Integer contextLimit,
     String store,
+    String toolFormat,
     @DefaultValue Chat chat) {
 
   /** Default options; null for the library's defaults. */

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.MethodHelp;
@@ -144,6 +145,14 @@ final class ServeArguments {
   private int timeout;
 
   @Option(
+      names = "--tool-format",
+      paramLabel = "FORMAT",
+      description =
+          "How the model writes tool calls, as in hermes, llama3, mistral or harmony;"
+              + " docs/server.md lists all. Default: recognised from the chat template.")
+  private String toolFormat;
+
+  @Option(
       names = "--metrics-port",
       paramLabel = "N",
       description =
@@ -204,7 +213,16 @@ final class ServeArguments {
             OptionValue.between("--max-waiting", waiting, 0, 100_000))
         .withLimits(bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
         .withAccess(access())
-        .withStores(stores());
+        .withStores(stores())
+        .withToolFormat(Optional.ofNullable(toolFormat).map(ServeArguments::toolFormat));
+  }
+
+  private static ToolFormat toolFormat(String label) {
+    try {
+      return ToolFormat.parse(label);
+    } catch (IllegalArgumentException e) {
+      throw new InvalidInputException("--tool-format: " + e.getMessage());
+    }
   }
 
   /** Returns the tokens of the longest conversation. */

@@ -26,6 +26,7 @@ public record MessageSyntax(ToolFormat format, ReasoningTags reasoning) {
           new Sign(ToolFormat.QWEN3_CODER, "<function=", "<parameter="),
           new Sign(ToolFormat.LFM2, "<|tool_call_start|>"),
           new Sign(ToolFormat.LFM2, "<|tool_list_start|>"),
+          new Sign(ToolFormat.LFM2, "List of tools: ["),
           new Sign(ToolFormat.PHI4, "<|tool_call|>", "<|/tool_call|>"),
           new Sign(ToolFormat.PHI4, "<|/tool|>"),
           new Sign(ToolFormat.PHI4, "functools"),
@@ -33,6 +34,7 @@ public record MessageSyntax(ToolFormat format, ReasoningTags reasoning) {
           new Sign(ToolFormat.HERMES, "<tool_call>"),
           new Sign(ToolFormat.LLAMA3, "<|python_tag|>"),
           new Sign(ToolFormat.LLAMA3, "<|start_header_id|>", "tools"),
+          new Sign(ToolFormat.LLAMA3, "<|header_start|>", "tools"), // Llama 4
           new Sign(ToolFormat.GEMMA, "<start_of_turn>"));
 
   private record Sign(ToolFormat format, List<String> texts) {
