@@ -24,8 +24,8 @@ import java.util.OptionalInt;
  * @param timeout limit on the duration of a completion
  * @param access which clients are allowed
  * @param stores where conversations outlive memory; may be empty
- * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
  * @param metricsPort port for metrics and probes without a key; 0 for any free port, empty for none
+ * @param toolFormat how the model writes tool calls; empty to recognise it from the chat template
  */
 public record ServerOptions(
     String host,
@@ -39,8 +39,8 @@ public record ServerOptions(
     Duration timeout,
     AccessRules access,
     List<StoreAddress> stores,
-    Optional<ToolFormat> toolFormat,
-    OptionalInt metricsPort) {
+    OptionalInt metricsPort,
+    Optional<ToolFormat> toolFormat) {
 
   /**
    * Returns the defaults: loopback, FP16 cache, 64 sequences, 256 queued requests, ten minutes per
@@ -60,8 +60,8 @@ public record ServerOptions(
         serving.timeout(),
         AccessRules.loopback(),
         List.of(),
-        serving.toolFormat(),
-        OptionalInt.empty());
+        OptionalInt.empty(),
+        serving.toolFormat());
   }
 
   ServingOptions serving() {
@@ -82,8 +82,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withCacheSpecs(List<CacheSpec> value) {
@@ -99,8 +99,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withLengths(int context, int maxTokens) {
@@ -116,8 +116,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withConcurrency(int sequences, int queued) {
@@ -133,8 +133,8 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withLimits(int newMaxBodyBytes, Duration newTimeout) {
@@ -150,8 +150,8 @@ public record ServerOptions(
         newTimeout,
         access,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   public ServerOptions withAccess(AccessRules value) {
@@ -167,8 +167,8 @@ public record ServerOptions(
         timeout,
         value,
         stores,
-        toolFormat,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   /** Sets the stores, which are queried in this order, but folders before servers. */
@@ -185,26 +185,8 @@ public record ServerOptions(
         timeout,
         access,
         List.copyOf(value),
-        toolFormat,
-        metricsPort);
-  }
-
-  /** Sets how the model writes tool calls. */
-  public ServerOptions withToolFormat(Optional<ToolFormat> value) {
-    return new ServerOptions(
-        host,
-        port,
-        cacheSpecs,
-        contextLimit,
-        defaultMaxTokens,
-        maxSequences,
-        maxQueued,
-        maxBodyBytes,
-        timeout,
-        access,
-        stores,
-        value,
-        metricsPort);
+        metricsPort,
+        toolFormat);
   }
 
   /** Serves metrics and probes on a port of their own. */
@@ -221,7 +203,25 @@ public record ServerOptions(
         timeout,
         access,
         stores,
-        toolFormat,
-        OptionalInt.of(value));
+        OptionalInt.of(value),
+        toolFormat);
+  }
+
+  /** Sets how the model writes tool calls. */
+  public ServerOptions withToolFormat(Optional<ToolFormat> value) {
+    return new ServerOptions(
+        host,
+        port,
+        cacheSpecs,
+        contextLimit,
+        defaultMaxTokens,
+        maxSequences,
+        maxQueued,
+        maxBodyBytes,
+        timeout,
+        access,
+        stores,
+        metricsPort,
+        value);
   }
 }
