@@ -19,8 +19,8 @@ import java.util.function.ToIntFunction;
 public final class MeadCalibrator implements Calibrator {
   static final int MIN_TEXTS = 12;
 
-  /** Shorter texts are hardly quantized. */
-  private static final int MIN_CHECK = 512;
+  /** Shorter texts are hardly quantized, so that every profile would pass. */
+  private static final int MIN_CHECK = 1024;
 
   static final CalibratorOption<Integer> TEXTS =
       CalibratorOption.of(
