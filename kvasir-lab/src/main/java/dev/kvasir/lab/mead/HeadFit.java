@@ -15,10 +15,13 @@ final class HeadFit {
   private static final double MEAN_UNIT = 0.25;
 
   /**
-   * Contrast of the weights of energy tiers. What tokens with large residuals are worth shows in
-   * questions, and hardly in the gradients of prose.
+   * Ratio of the weights of neighbouring energy tiers. It is fixed, because what tokens with large
+   * residuals are worth shows in questions and hardly in the gradients of prose.
    */
-  private static final double ENERGY_CONTRAST = 2;
+  private static final float TIER_RATIO = 3;
+
+  /** The same for a table of one row, which predicts nothing. */
+  private static final float TIER_RATIO_OF_ONE_ROW = 2;
 
   private final int layer;
   private final int head;
@@ -30,6 +33,7 @@ final class HeadFit {
   private final NibbleTable keyTable;
   private final NibbleTable valueTable;
   private final float[] keyWeights;
+  private final float[] energyWeights; // (tiers, keys and values)
 
   /**
    * @param rows table rows of the layer (rows, width of {@link TokenKvLayout})
@@ -57,6 +61,8 @@ final class HeadFit {
       keyWeights[i] = (float) Math.sqrt(metric.keys()[i]);
     }
     int count = weights.length;
+    float ratio = count > 1 ? TIER_RATIO : TIER_RATIO_OF_ONE_ROW;
+    this.energyWeights = new float[] {1 / ratio, 1 / ratio, 1, 1, ratio, ratio};
     float[] keys = new float[count * keyDim];
     float[] components = new float[count * valueDim];
     for (int r = 0; r < count; r++) {
@@ -207,7 +213,7 @@ final class HeadFit {
         basis.to(),
         basis.from(),
         byAttention.statistics(),
-        byEnergy.statistics().withContrast(ENERGY_CONTRAST),
+        new TierStatistics(byEnergy.statistics().deviations(), energyWeights),
         metric.importance(),
         byAttention.meanUnits(),
         joined(keyTable.lows(), valueTable.lows()),

@@ -21,8 +21,8 @@ public final class MeadCalibrator implements Calibrator {
 
   static final int MIN_TEXTS = 8;
 
-  /** Shorter texts are hardly quantized. */
-  private static final int MIN_CHECK = 512;
+  /** Shorter texts are hardly quantized, so that every profile would pass. */
+  private static final int MIN_CHECK = 1024;
 
   static final CalibratorOption<Integer> TEXTS =
       CalibratorOption.of(
