@@ -2,8 +2,10 @@ package dev.kvasir.cuda.kernels;
 
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The format of weights on a device, in chunks of 16 rows by 32 columns, as in weights.cuh. A lane
@@ -65,6 +67,10 @@ public enum WeightFormat {
 
   private static final int NIBBLE_BYTES = 256;
 
+  /** Types that devices store in blocks: those whose products were checked on one. */
+  private static final Set<GgmlType> IN_BLOCKS =
+      EnumSet.of(GgmlType.Q8_0, GgmlType.Q4_K, GgmlType.F16, GgmlType.BF16);
+
   private final int codeBytes;
   private final int scaleBytes;
   private final int minimumBytes;
@@ -81,20 +87,21 @@ public enum WeightFormat {
    * @param blocks whether the device has kernels for weights in blocks
    */
   static Optional<WeightFormat> of(GgmlType type, long columns, boolean blocks) {
-    WeightFormat blocked = blocks && columns % WeightBlocks.COLUMNS == 0 ? blocked(type) : null;
-    return blocked == null ? of(type) : Optional.of(blocked);
+    return blocks && columns % WeightBlocks.COLUMNS == 0 && IN_BLOCKS.contains(type)
+        ? blocked(type)
+        : of(type);
   }
 
-  /** Returns the format of a type in blocks; null if there is none. */
-  private static WeightFormat blocked(GgmlType type) {
+  /** Returns the format of a type in blocks; empty if there are no kernels for it. */
+  static Optional<WeightFormat> blocked(GgmlType type) {
     return switch (type) {
-      case Q8_0 -> BYTE_BLOCKS;
-      case Q4_0 -> SIGNED_NIBBLE_BLOCKS;
-      case Q4_K -> NIBBLE_BLOCKS;
-      case Q5_K -> FIVE_BIT_BLOCKS;
-      case Q6_K -> SIX_BIT_BLOCKS;
-      case F16, BF16 -> HALF_BLOCKS;
-      default -> null;
+      case Q8_0 -> Optional.of(BYTE_BLOCKS);
+      case Q4_0 -> Optional.of(SIGNED_NIBBLE_BLOCKS);
+      case Q4_K -> Optional.of(NIBBLE_BLOCKS);
+      case Q5_K -> Optional.of(FIVE_BIT_BLOCKS);
+      case Q6_K -> Optional.of(SIX_BIT_BLOCKS);
+      case F16, BF16 -> Optional.of(HALF_BLOCKS);
+      default -> Optional.empty();
     };
   }
 

@@ -15,7 +15,9 @@ import dev.kvasir.model.ModelConfig;
 import dev.kvasir.runtime.BundledFiles;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -64,14 +66,16 @@ class DeviceGemmTest extends DeviceTestCase {
         device.own(DeviceActivations.of(device.context, count, COLUMNS, List.of(stack)));
     float[] x = new float[count * COLUMNS];
     DeviceMemory halves = random(x);
+    Wanted first = Wanted.of(operands(format, x), tensor, format);
+    Wanted second = Wanted.of(operands(bytes, x), other, bytes);
     for (int generated : new int[] {0, count / 2, count}) {
       RowCounts counts = new RowCounts(generated, count);
       kernels.convertHalves(halves, COLUMNS, counts, stack, rows);
       DeviceMemory out = device.memory(4L * count * stack.rows());
       kernels.multiply(stack, rows, counts, out);
       MemorySegment found = device.download(out);
-      check(found, operands(format, x), tensor, format, 0, stack.rows());
-      check(found, operands(bytes, x), other, bytes, outputs, stack.rows());
+      first.check(found, 0, stack.rows());
+      second.check(found, outputs, stack.rows());
     }
   }
 
@@ -109,8 +113,10 @@ class DeviceGemmTest extends DeviceTestCase {
   }
 
   private WeightFormat format(GgmlType type, int columns) {
-    boolean blocks = device.context.device().hasWarpgroupProducts();
-    return WeightFormat.of(type, columns, blocks).orElseThrow();
+    boolean blocks =
+        device.context.device().hasWarpgroupProducts() && columns % WeightBlocks.COLUMNS == 0;
+    Optional<WeightFormat> blocked = blocks ? WeightFormat.blocked(type) : Optional.empty();
+    return blocked.or(() -> WeightFormat.of(type)).orElseThrow();
   }
 
   /** Returns the numbers that a product with weights of a format multiplies. */
@@ -154,25 +160,44 @@ class DeviceGemmTest extends DeviceTestCase {
     return device.upload(halves);
   }
 
-  private static void check(
-      MemorySegment found, float[] x, Tensor tensor, WeightFormat format, int first, int stride) {
-    float[] weights =
-        format.isBlocked() ? BlockWeights.asHalves(tensor, format) : tensor.toFloats();
-    double most = 0;
-    for (int row = 0; row < x.length / COLUMNS; row++) {
-      for (int output = 0; output < tensor.shape()[0]; output++) {
-        double sum = 0;
-        double length = 0;
-        for (int c = 0; c < COLUMNS; c++) {
-          double each = (double) weights[output * COLUMNS + c] * x[row * COLUMNS + c];
-          sum += each;
-          length += each * each;
-        }
-        double off = found.getAtIndex(JAVA_FLOAT, (long) row * stride + first + output) - sum;
-        most = Math.max(most, Math.abs(off) / Math.sqrt(length));
-      }
+  /**
+   * Products in double precision, and the lengths of their terms. // (rows, outputs)
+   *
+   * @param bound maximum error relative to the length
+   */
+  private record Wanted(double[] sums, double[] lengths, int outputs, double bound) {
+    static Wanted of(float[] x, Tensor tensor, WeightFormat format) {
+      float[] weights =
+          format.isBlocked() ? BlockWeights.asHalves(tensor, format) : tensor.toFloats();
+      int outputs = (int) tensor.shape()[0];
+      double[] sums = new double[x.length / COLUMNS * outputs];
+      double[] lengths = new double[sums.length];
+      IntStream.range(0, sums.length)
+          .parallel()
+          .forEach(
+              i -> {
+                double sum = 0;
+                double squares = 0;
+                for (int c = 0; c < COLUMNS; c++) {
+                  double each =
+                      (double) weights[i % outputs * COLUMNS + c] * x[i / outputs * COLUMNS + c];
+                  sum += each;
+                  squares += each * each;
+                }
+                sums[i] = sum;
+                lengths[i] = Math.sqrt(squares);
+              });
+      return new Wanted(sums, lengths, outputs, format == WeightFormat.HALVES ? 1e-2 : EXACT);
     }
-    assertThat(most).isLessThan(format == WeightFormat.HALVES ? 1e-2 : EXACT); // fails for NaN too
+
+    void check(MemorySegment found, int first, int stride) {
+      double most = 0;
+      for (int i = 0; i < sums.length; i++) {
+        long at = (long) (i / outputs) * stride + first + i % outputs;
+        most = Math.max(most, Math.abs(found.getAtIndex(JAVA_FLOAT, at) - sums[i]) / lengths[i]);
+      }
+      assertThat(most).isLessThan(bound); // also fails for NaN
+    }
   }
 
   @ParameterizedTest

@@ -18,7 +18,7 @@ class WeightBlocksTest {
   private static final int COLUMNS = 512;
 
   private static WeightFormat format(GgmlType type) {
-    WeightFormat format = WeightFormat.of(type, COLUMNS, true).orElseThrow();
+    WeightFormat format = WeightFormat.blocked(type).orElseThrow();
     assertThat(format.isBlocked()).isTrue();
     return format;
   }
@@ -92,5 +92,6 @@ class WeightBlocksTest {
     assertThat(WeightFormat.of(GgmlType.Q8_0, 1024, false)).contains(WeightFormat.BYTES);
     assertThat(WeightFormat.of(GgmlType.Q4_1, 1024, true)).contains(WeightFormat.GROUPS4);
     assertThat(WeightFormat.of(GgmlType.F32, 1024, true)).isEmpty();
+    assertThat(WeightFormat.of(GgmlType.Q4_K, 1024, true)).contains(WeightFormat.NIBBLE_BLOCKS);
   }
 }
