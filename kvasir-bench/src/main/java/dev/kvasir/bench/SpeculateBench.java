@@ -219,6 +219,7 @@ final class SpeculateBench implements Callable<Integer> {
         }
       }
       print(task, figures);
+      out.flush();
     }
   }
 
