@@ -179,7 +179,9 @@ final class MessageParts implements CallSink {
 
   /** Passes on what has been collected. */
   void flush() {
-    if (piece.isEmpty()) {
+    // A bracket alone waits, so that a call without arguments has one piece.
+    boolean isOnlyBracket = isCallOpen && arguments.length() == 1 && kind == Kind.ARGUMENTS;
+    if (piece.isEmpty() || isOnlyBracket) {
       return;
     }
     String text = piece.toString();
