@@ -11,7 +11,7 @@ public record QueryTemperature(double rate, int length) {
   public static final QueryTemperature NONE = new QueryTemperature(0, 1);
 
   /** Returns the factor at a position. */
-  float at(int position) {
+  public float at(int position) {
     return rate == 0 ? 1 : (float) (1 + rate * Math.log(1 + position / length));
   }
 }

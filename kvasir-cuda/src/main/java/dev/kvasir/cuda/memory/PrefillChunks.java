@@ -28,7 +28,7 @@ public final class PrefillChunks implements AutoCloseable {
   private final MemorySegment chunks; // (groups, maxChunks)
   private final DeviceMemory memory;
   private int count;
-  private int groups;
+  private int groups = 1;
   private int maxRows;
 
   public PrefillChunks(CudaContext context, int maxChunks) {

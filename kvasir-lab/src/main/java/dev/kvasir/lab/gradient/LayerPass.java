@@ -134,7 +134,7 @@ final class LayerPass {
   private void scaleQueries(float[] ofQueries) {
     int width = config.queryHeads() * config.headDim();
     rows.scale(ofQueries, tokens, width, config.scales().query());
-    ropes.scaleQueries(kernels, workers, index, ofQueries, config.headDim());
+    ropes.scaleQueries(kernels, workers, index, ofQueries, tokens, config.headDim());
   }
 
   /** Computes attention of the projected layer. */

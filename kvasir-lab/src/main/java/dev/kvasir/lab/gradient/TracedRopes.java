@@ -39,20 +39,28 @@ final class TracedRopes {
 
   /**
    * Scales the rotary channels of queries by the squared magnitude, for themselves and for the
-   * keys. The gradients of the scaled queries are scaled in the same way.
+   * keys, and all of their channels by the temperature of their position. The gradients of the
+   * scaled queries are scaled in the same way.
    *
    * @param x (tokens, queryHeads, headDim)
    */
-  void scaleQueries(Kernels kernels, WorkerPool workers, int layer, float[] x, int headDim) {
+  void scaleQueries(
+      Kernels kernels, WorkerPool workers, int layer, float[] x, int tokens, int headDim) {
     int kind = pattern.of(layer);
-    if (kind == RopePattern.NONE || pattern.kinds().get(kind).magnitude() == 1) {
+    if (kind == RopePattern.NONE) {
       return;
     }
-    double magnitude = pattern.kinds().get(kind).magnitude();
+    RopeSettings settings = pattern.kinds().get(kind);
     int rotary = 2 * ropes.get(kind).pairs();
+    float squared = (float) (settings.magnitude() * settings.magnitude());
+    int heads = x.length / (tokens * headDim);
     workers.run(
-        (head, worker) ->
-            kernels.rows().scale(x, head * headDim, rotary, (float) (magnitude * magnitude)),
-        x.length / headDim);
+        (head, worker) -> {
+          float temperature = settings.temperature().at(head / heads);
+          int at = head * headDim;
+          kernels.rows().scale(x, at, rotary, squared * temperature);
+          kernels.rows().scale(x, at + rotary, headDim - rotary, temperature);
+        },
+        tokens * heads);
   }
 }
