@@ -96,7 +96,7 @@ public final class Chat implements Callable<Integer> {
     Optional<String> systemPrompt = system(history);
     run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);
-    try (LoadedModel loaded = run.load(model, loading, streams)) {
+    try (LoadedModel loaded = run.load(model, location.options(), loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);
       ChatTemplate template = plain ? ChatTemplate.plain() : templateOf(loaded);
       // A model without chat training would go on to write the user's next message.

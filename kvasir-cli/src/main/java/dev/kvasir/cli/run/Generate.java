@@ -85,7 +85,7 @@ public final class Generate implements Callable<Integer> {
     String text = promptText(location.hasSession());
     run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);
-    try (LoadedModel loaded = run.load(model, loading, streams);
+    try (LoadedModel loaded = run.load(model, location.options(), loading, streams);
         ModelSession session = location.open(loaded, streams)) {
       continueText(
           session,

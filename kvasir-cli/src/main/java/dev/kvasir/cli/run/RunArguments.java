@@ -147,11 +147,17 @@ final class RunArguments {
         CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
   }
 
-  /** Loads the model; prints its device, and a warning if its profile may not suit the cache. */
-  LoadedModel load(ModelArguments model, EngineOptions options, Streams streams) {
+  /**
+   * Loads the model; prints its device, and a warning if its profile may not suit the cache.
+   *
+   * @param session options of the session that will run, which may have another cache than was
+   *     given
+   */
+  LoadedModel load(
+      ModelArguments model, SessionOptions session, EngineOptions options, Streams streams) {
     LoadedModel loaded = model.load(options, streams);
     device.report(loaded, streams);
-    loaded.warning(spec()).ifPresent(streams::note);
+    loaded.warning(CacheSpec.of(session.cache())).ifPresent(streams::note);
     return loaded;
   }
 
