@@ -2,7 +2,9 @@ package dev.kvasir.bench;
 
 import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
@@ -28,7 +30,7 @@ final class BenchModelArguments {
     OptionValue.atLeast("--threads", threads, 0);
   }
 
-  private int threadCount() {
+  int threadCount() {
     return threadCount(threads);
   }
 
@@ -42,6 +44,10 @@ final class BenchModelArguments {
   LoadedModel load() {
     EngineOptions options = EngineOptions.defaults().withThreads(threadCount());
     return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model.path(), options);
+  }
+
+  GgufFile openGguf() {
+    return model == null ? BundledFiles.open() : GgufFile.open(model.path());
   }
 
   void describe(PrintStream out, LoadedModel loaded) {

@@ -14,7 +14,6 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
-import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.DraftModel;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.sampling.Sampler;
@@ -36,6 +35,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Compares decoding with and without speculation. */
@@ -58,11 +58,7 @@ final class SpeculateBench implements Callable<Integer> {
   private final PrintStream out;
   private final PrintStream err;
 
-  @Option(
-      names = {"-m", "--model"},
-      paramLabel = "FILE",
-      description = "A GGUF file; without it, the bundled model.")
-  private Path model;
+  @Mixin private BenchModelArguments model;
 
   @Option(
       names = "--draft",
@@ -90,13 +86,6 @@ final class SpeculateBench implements Callable<Integer> {
       defaultValue = "5",
       description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
   private int rounds;
-
-  @Option(
-      names = "--threads",
-      defaultValue = "0",
-      paramLabel = "N",
-      description = "Threads; all processors unless given.")
-  private int threads;
 
   @Option(
       names = "--free",
@@ -160,10 +149,10 @@ final class SpeculateBench implements Callable<Integer> {
   public Integer call() {
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
-    OptionValue.atLeast("--threads", threads, 0);
+    model.check();
     spec = CacheSpec.parse(kv);
-    int threadCount = BenchModelArguments.threadCount(threads);
-    GgufFile file = model == null ? BundledFiles.open() : GgufFile.open(model);
+    int threadCount = model.threadCount();
+    GgufFile file = model.openGguf();
     tokenizer = Tokenizer.ofGguf(file.name(), file.metadata());
     try (WorkerPool workers = new WorkerPool(threadCount);
         HostEngine loaded =
