@@ -112,6 +112,7 @@ module dev.kvasir.core {
   opens dev.kvasir.cache to
       com.google.gson;
 
+  uses dev.kvasir.memory.MappingGuard;
   uses dev.kvasir.spi.BundledModel;
   uses dev.kvasir.spi.EngineProvider;
   uses dev.kvasir.spi.KernelProvider;

@@ -80,7 +80,7 @@ final class ChatTask implements GenerationListener {
       last = failed(Reason.BUSY, "the cache is full; try again: " + e.getMessage(), e);
     } catch (InvalidInputException e) {
       last = failed(Reason.TOO_LONG, e.getMessage(), e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // a client would wait for the last event forever
       observer.failed(e);
       last = failed(Reason.FAILED, "the completion failed", e);
     }

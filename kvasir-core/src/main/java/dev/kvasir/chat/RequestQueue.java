@@ -173,7 +173,7 @@ public final class RequestQueue {
       } finally {
         running.remove(task);
       }
-    } catch (InterruptedException | RuntimeException e) {
+    } catch (InterruptedException | RuntimeException | Error e) {
       completion.publish(
           new CompletionEvent.Failed(
               choice,

@@ -143,7 +143,7 @@ public final class Endpoints {
     router
         .addPublic("GET", "/health", this::ready)
         .addPublic("GET", "/readyz", this::ready)
-        .addPublic("GET", "/livez", Endpoints::live);
+        .addPublic("GET", "/livez", this::live);
   }
 
   private void drain() {
@@ -158,7 +158,11 @@ public final class Endpoints {
     live(exchange);
   }
 
-  private static void live(Exchange exchange) throws IOException {
+  /** Fails when only a restart helps. */
+  private void live(Exchange exchange) throws IOException {
+    if (!served.model().isIntact()) {
+      throw ApiException.internal();
+    }
     JsonObject body = new JsonObject();
     body.addProperty("status", "ok");
     exchange.json(200, body);
