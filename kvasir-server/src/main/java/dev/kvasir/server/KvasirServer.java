@@ -10,6 +10,7 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.http.ProbePort;
+import dev.kvasir.server.http.SlowConnections;
 import dev.kvasir.server.responses.ResponseArchive;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
@@ -39,6 +40,9 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 public final class KvasirServer implements AutoCloseable {
   /** A client that reads nothing for this long counts as disconnected. */
   private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
+
+  /** A client that sends no whole head of a request for this long is disconnected. */
+  private static final Duration HEAD_TIMEOUT = Duration.ofMinutes(1);
 
   /** How long closing waits for clients to read the end of their response. */
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(5);
@@ -114,10 +118,14 @@ public final class KvasirServer implements AutoCloseable {
             .mapToObj(port -> newConnector(server, options.host(), port))
             .findFirst();
     probes.ifPresent(server::addConnector);
-    server.setHandler(
+    Handler handler =
         probes
             .<Handler>map(port -> new ProbePort(port, httpService.probes(), httpService.router()))
-            .orElse(httpService.router()));
+            .orElse(httpService.router());
+    SlowConnections guarded = new SlowConnections(handler, HEAD_TIMEOUT);
+    server.setHandler(guarded);
+    Stream.concat(Stream.of(connector), probes.stream())
+        .forEach(one -> one.addBean(guarded, false));
     server.setErrorHandler(new MalformedRequestHandler());
     try {
       listen(server, options);
