@@ -8,6 +8,7 @@ module dev.kvasir.core {
   requires ai.djl.tokenizers;
   requires com.google.gson;
   requires java.net.http;
+  requires jdk.jfr;
 
   exports dev.kvasir;
   exports dev.kvasir.codec;
@@ -30,7 +31,8 @@ module dev.kvasir.core {
       dev.kvasir.server,
       dev.kvasir.store;
   exports dev.kvasir.chat to
-      dev.kvasir.server;
+      dev.kvasir.server,
+      dev.kvasir.telemetry;
   exports dev.kvasir.chat.syntax to
       dev.kvasir.server;
   exports dev.kvasir.choice to

@@ -245,7 +245,7 @@ class ArchitectureTest {
         .should()
         .onlyDependOnClassesThat()
         .resideInAnyPackage(
-            ROOT + "..", "java..", "javax.net.ssl..", "ai.djl..", "com.google.gson..")
+            ROOT + "..", "java..", "javax.net.ssl..", "jdk.jfr..", "ai.djl..", "com.google.gson..")
         .check(OURS);
   }
 

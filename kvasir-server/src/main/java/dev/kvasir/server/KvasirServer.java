@@ -11,11 +11,13 @@ import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.http.ProbePort;
 import dev.kvasir.server.http.SlowConnections;
+import dev.kvasir.server.http.TracedHandler;
 import dev.kvasir.server.responses.ResponseArchive;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
+import dev.kvasir.server.watch.Telemetry;
 import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.net.BindException;
@@ -54,6 +56,7 @@ public final class KvasirServer implements AutoCloseable {
   private final Optional<ServerConnector> probes;
   private final ChatService chatService;
   private final Optional<ConversationStore> store;
+  private final Telemetry telemetry;
   private final Endpoints.HttpService httpService;
   private boolean closed;
 
@@ -63,12 +66,14 @@ public final class KvasirServer implements AutoCloseable {
       Optional<ServerConnector> probes,
       ChatService chatService,
       Optional<ConversationStore> store,
+      Telemetry telemetry,
       Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
     this.probes = probes;
     this.chatService = chatService;
     this.store = store;
+    this.telemetry = telemetry;
     this.httpService = httpService;
   }
 
@@ -99,9 +104,14 @@ public final class KvasirServer implements AutoCloseable {
    *     all, or a store cannot be written to
    */
   public static KvasirServer start(LoadedModel model, ServerOptions options, ServerLog log) {
+    return start(model, options, log, Telemetry.open());
+  }
+
+  private static KvasirServer start(
+      LoadedModel model, ServerOptions options, ServerLog log, Telemetry telemetry) {
     Metrics metrics = new Metrics();
     ChatService chatService =
-        new ChatService(model, options.serving(), new ServerObserver(metrics, log));
+        new ChatService(model, options.serving(), new ServerObserver(metrics, log, telemetry));
     Optional<ConversationStore> store = openStore(chatService, options, log);
     Endpoints.Limits limits =
         new Endpoints.Limits(
@@ -122,7 +132,8 @@ public final class KvasirServer implements AutoCloseable {
         probes
             .<Handler>map(port -> new ProbePort(port, httpService.probes(), httpService.router()))
             .orElse(httpService.router());
-    SlowConnections guarded = new SlowConnections(handler, HEAD_TIMEOUT);
+    SlowConnections guarded =
+        new SlowConnections(new TracedHandler(handler, telemetry), HEAD_TIMEOUT);
     server.setHandler(guarded);
     Stream.concat(Stream.of(connector), probes.stream())
         .forEach(one -> one.addBean(guarded, false));
@@ -132,9 +143,10 @@ public final class KvasirServer implements AutoCloseable {
     } catch (RuntimeException e) {
       chatService.close();
       store.ifPresent(ConversationStore::close);
+      telemetry.close();
       throw e;
     }
-    return new KvasirServer(server, connector, probes, chatService, store, httpService);
+    return new KvasirServer(server, connector, probes, chatService, store, telemetry, httpService);
   }
 
   private static Optional<ConversationStore> openStore(
@@ -247,5 +259,6 @@ public final class KvasirServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     stop(server);
+    telemetry.close();
   }
 }
