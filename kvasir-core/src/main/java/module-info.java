@@ -8,6 +8,7 @@ module dev.kvasir.core {
   requires ai.djl.tokenizers;
   requires com.google.gson;
   requires java.net.http;
+  requires jdk.jfr;
 
   exports dev.kvasir;
   exports dev.kvasir.codec;
@@ -30,7 +31,8 @@ module dev.kvasir.core {
       dev.kvasir.server,
       dev.kvasir.store;
   exports dev.kvasir.chat to
-      dev.kvasir.server;
+      dev.kvasir.server,
+      dev.kvasir.telemetry;
   exports dev.kvasir.chat.syntax to
       dev.kvasir.server;
   exports dev.kvasir.choice to
@@ -112,6 +114,7 @@ module dev.kvasir.core {
   opens dev.kvasir.cache to
       com.google.gson;
 
+  uses dev.kvasir.memory.MappingGuard;
   uses dev.kvasir.spi.BundledModel;
   uses dev.kvasir.spi.EngineProvider;
   uses dev.kvasir.spi.KernelProvider;

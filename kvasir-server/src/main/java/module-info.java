@@ -13,5 +13,8 @@ module dev.kvasir.server {
       dev.kvasir.cli;
   exports dev.kvasir.server.watch to
       dev.kvasir.bench,
-      dev.kvasir.cli;
+      dev.kvasir.cli,
+      dev.kvasir.telemetry;
+
+  uses dev.kvasir.server.watch.Telemetry.Provider;
 }

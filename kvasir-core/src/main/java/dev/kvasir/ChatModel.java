@@ -5,6 +5,7 @@ import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.CompletionObserver;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.chat.ServingOptions;
+import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.NamedModel;
@@ -64,6 +65,40 @@ public final class ChatModel implements AutoCloseable {
   /** Returns every model name that requests may use; the first selects the default cache spec. */
   public List<String> names() {
     return service.served().names();
+  }
+
+  /**
+   * The current load of a chat model and its memory.
+   *
+   * @param running sequences that are generated
+   * @param queued requests that wait for memory
+   * @param usedBytes KV-cache memory in use, cached prefixes included
+   * @param reservedBytes KV-cache memory that running sequences have reserved
+   * @param limitBytes limit of the KV-cache memory
+   * @param prefixQueries prompts that were looked up in the prefix cache so far
+   * @param prefixHits those of them with a cached prefix
+   */
+  public record Load(
+      int running,
+      int queued,
+      long usedBytes,
+      long reservedBytes,
+      long limitBytes,
+      long prefixQueries,
+      long prefixHits) {}
+
+  /** Returns the load at this moment, for monitoring. */
+  public Load load() {
+    LoadedModel model = service.served().model();
+    PrefixCache.PrefixStats prefixes = model.prefixes().stats();
+    return new Load(
+        service.admission().running(),
+        service.admission().queued(),
+        model.cacheMemory().usedBytes(),
+        service.admission().reserved(),
+        model.cacheMemory().limit(),
+        prefixes.queries(),
+        prefixes.hits());
   }
 
   /** Returns the answer to one message. */

@@ -20,6 +20,7 @@ import dev.kvasir.codec.MethodRegistry;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
 import java.net.http.HttpResponse.BodySubscriber;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -244,7 +245,7 @@ class ArchitectureTest {
         .should()
         .onlyDependOnClassesThat()
         .resideInAnyPackage(
-            ROOT + "..", "java..", "javax.net.ssl..", "ai.djl..", "com.google.gson..")
+            ROOT + "..", "java..", "javax.net.ssl..", "jdk.jfr..", "ai.djl..", "com.google.gson..")
         .check(OURS);
   }
 
@@ -311,6 +312,19 @@ class ArchitectureTest {
         .resideInAPackage(ROOT + ".kernel..")
         .should()
         .haveRawParameterTypes(many)
+        .check(OURS);
+  }
+
+  /** A clock that is set must not end or prolong anything. */
+  @Test
+  void timeoutsDoNotReadTheClockOfTheSystem() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".chat..", ROOT + ".engine..", ROOT + ".memory..")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Instant.class, "now")
         .check(OURS);
   }
 

@@ -109,6 +109,29 @@ public final class Admission {
       boolean opensConcurrently,
       SessionOpener opener,
       Runnable whileWaiting) {
+    AdmissionEvent event = new AdmissionEvent();
+    event.begin();
+    try {
+      Permit permit = awaitPermit(count, totalBytes, opensConcurrently, opener, whileWaiting);
+      event.isAdmitted = true;
+      return permit;
+    } finally {
+      event.end();
+      if (event.shouldCommit()) {
+        event.sequences = count;
+        event.bytes = totalBytes;
+        event.queued = queued();
+        event.commit();
+      }
+    }
+  }
+
+  private Permit awaitPermit(
+      int count,
+      long totalBytes,
+      boolean opensConcurrently,
+      SessionOpener opener,
+      Runnable whileWaiting) {
     if (totalBytes > limit) {
       throw new KvasirException(
           KvasirException.Reason.TOO_LONG,

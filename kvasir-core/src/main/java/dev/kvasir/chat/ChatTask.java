@@ -21,6 +21,7 @@ final class ChatTask implements GenerationListener {
   private final int choice;
   private final ModelSession session;
   private final CompletionObserver observer;
+  private final RequestObserver requestObserver;
   private final OutputParser text;
   private final long arrivalNanos;
   private final long timeoutNanos;
@@ -40,6 +41,7 @@ final class ChatTask implements GenerationListener {
       ModelSession session,
       PrefixHit prefixHit,
       CompletionObserver observer,
+      RequestObserver requestObserver,
       long arrivalNanos,
       long timeoutNanos) {
     this.completion = completion;
@@ -47,6 +49,7 @@ final class ChatTask implements GenerationListener {
     this.choice = choice;
     this.session = session;
     this.observer = observer;
+    this.requestObserver = requestObserver;
     this.arrivalNanos = arrivalNanos;
     this.timeoutNanos = timeoutNanos;
     this.prefixHit = prefixHit;
@@ -80,9 +83,14 @@ final class ChatTask implements GenerationListener {
       last = failed(Reason.BUSY, "the cache is full; try again: " + e.getMessage(), e);
     } catch (InvalidInputException e) {
       last = failed(Reason.TOO_LONG, e.getMessage(), e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // a client would wait for the last event forever
       observer.failed(e);
       last = failed(Reason.FAILED, "the completion failed", e);
+    }
+    switch (last) {
+      case CompletionEvent.Done done -> requestObserver.done(done);
+      case CompletionEvent.Failed failed -> requestObserver.failed(failed.cause());
+      default -> throw new IllegalStateException("no last event: " + last);
     }
     // The last event follows when all memory is free.
     completion.publish(last);
@@ -132,6 +140,7 @@ final class ChatTask implements GenerationListener {
             choice, prefixHit.tokens() + tokensDone, prefixHit.tokens() + totalTokens));
     updateCacheUsage();
     if (tokensDone == totalTokens) {
+      requestObserver.prefilled(choice);
       onPrefilled.run();
     }
   }
@@ -140,6 +149,9 @@ final class ChatTask implements GenerationListener {
   public void text(String piece) {
     long now = System.nanoTime();
     observer.piece(lastToken == 0 ? -1 : now - lastToken, now - arrivalNanos);
+    if (lastToken == 0) {
+      requestObserver.firstText(choice);
+    }
     lastToken = now;
     text.push(piece);
     updateCacheUsage();

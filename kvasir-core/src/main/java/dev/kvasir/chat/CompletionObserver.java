@@ -8,6 +8,15 @@ public interface CompletionObserver {
   CompletionObserver NONE = new CompletionObserver() {};
 
   /**
+   * Called on the caller's thread when a request arrives; returns what follows it.
+   *
+   * @param model name of the model, for display
+   */
+  default RequestObserver arrived(String model, CompletionRequest request) {
+    return RequestObserver.NONE;
+  }
+
+  /**
    * Called for a piece of generated text.
    *
    * @param gapNanos time since the previous piece; -1 for the first

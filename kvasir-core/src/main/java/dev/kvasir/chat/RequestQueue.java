@@ -53,6 +53,25 @@ public final class RequestQueue {
    */
   public Completion begin(CompletionRequest request, Runnable whileWaiting) {
     long arrivalNanos = System.nanoTime();
+    RequestObserver requestObserver =
+        observer.arrived(ServedModel.shortName(model.name()), request);
+    try {
+      return begin(request, whileWaiting, requestObserver, arrivalNanos);
+    } catch (RuntimeException e) {
+      requestObserver.failed(
+          e instanceof KvasirException rejection
+              ? rejection
+              : new KvasirException(KvasirException.Reason.FAILED, "it was not admitted", e));
+      requestObserver.ended();
+      throw e;
+    }
+  }
+
+  private Completion begin(
+      CompletionRequest request,
+      Runnable whileWaiting,
+      RequestObserver requestObserver,
+      long arrivalNanos) {
     checkLength(request);
     SessionOptions options = sessionOptions(request);
     long bytesEach = model.maxCacheBytes(options, request.maxTotalTokens());
@@ -66,7 +85,8 @@ public final class RequestQueue {
               model.prefixes().hasRemote(),
               () -> open(request, options, bytesEach, opened),
               whileWaiting);
-      return start(request, options, permit, opened.getFirst(), arrivalNanos);
+      requestObserver.admitted();
+      return start(request, options, permit, opened.getFirst(), requestObserver, arrivalNanos);
     } catch (RuntimeException e) {
       opened.forEach(ModelSession::close);
       throw e;
@@ -118,6 +138,7 @@ public final class RequestQueue {
       SessionOptions options,
       Admission.Permit permit,
       ModelSession first,
+      RequestObserver requestObserver,
       long arrivalNanos) {
     Completion completion = new Completion(request.choices(), request.prompt().length);
     AtomicInteger left = new AtomicInteger(request.choices());
@@ -129,11 +150,20 @@ public final class RequestQueue {
           .newThread(
               () -> {
                 try {
-                  run(request, options, completion, choice, first, arrivalNanos, firstPrefilled);
+                  run(
+                      request,
+                      options,
+                      completion,
+                      choice,
+                      first,
+                      requestObserver,
+                      arrivalNanos,
+                      firstPrefilled);
                 } finally {
                   if (left.decrementAndGet() == 0) {
                     completions.remove(completion);
                     permit.close();
+                    requestObserver.ended();
                   }
                 }
               })
@@ -149,6 +179,7 @@ public final class RequestQueue {
       Completion completion,
       int choice,
       ModelSession first,
+      RequestObserver requestObserver,
       long arrivalNanos,
       CountDownLatch firstPrefilled) {
     try {
@@ -165,6 +196,7 @@ public final class RequestQueue {
               session,
               prefixHit,
               observer,
+              requestObserver,
               arrivalNanos,
               timeoutNanos);
       running.add(task);
@@ -173,7 +205,7 @@ public final class RequestQueue {
       } finally {
         running.remove(task);
       }
-    } catch (InterruptedException | RuntimeException e) {
+    } catch (InterruptedException | RuntimeException | Error e) {
       completion.publish(
           new CompletionEvent.Failed(
               choice,

@@ -3,6 +3,7 @@ package dev.kvasir.engine;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.ProtectedMappings;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -105,6 +106,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
   public record PrefixInfo(String owner, PrefixNamespace namespace, int tokens, KvCache cache) {}
 
   private final MemoryPool pool;
+  private long mappingFaults = ProtectedMappings.faults();
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<StepHash, List<CachedPrefix>> byHash = new HashMap<>();
   private final Set<CachedPrefix> byUse = new LinkedHashSet<>(); // least recently used first
@@ -138,6 +140,7 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     lock.lock();
     try {
       checkOpen();
+      dropAfterFault();
       recorder = new PrefixRecorder(this, namespace, steps, text, owner, recordSteps(steps));
       recorders.add(recorder);
       source = longestMatch(namespace, steps, text);
@@ -292,11 +295,25 @@ public final class PrefixCache implements MemoryPool.Reclaimable, AutoCloseable 
     }
   }
 
+  /**
+   * Removes everything after the bytes of a mapped file could not be read, since pages may be
+   * mapped from it. Requests that are running now add nothing more.
+   */
+  private void dropAfterFault() {
+    long faults = ProtectedMappings.faults();
+    if (faults != mappingFaults) {
+      mappingFaults = faults;
+      recorders.clear();
+      removeWhere(entry -> true, Long.MAX_VALUE);
+    }
+  }
+
   /** Returns null if it need not or cannot be cached. */
   private CachedPrefix storeLocally(
       PrefixRecorder recorder, StepHash step, int[] text, int length, String owner, KvCache cache) {
     lock.lock();
     try {
+      dropAfterFault();
       if (closed || !recorders.contains(recorder) || contains(step, text, length)) {
         return null;
       }

@@ -5,6 +5,8 @@ import dev.kvasir.GenerationListener;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.KvCache.Checkpoint;
+import dev.kvasir.memory.DamagedFileException;
+import dev.kvasir.memory.ProtectedMappings;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.TextStream;
 import java.util.Arrays;
@@ -34,6 +36,7 @@ public final class Request {
   private final boolean quantizesByPosition;
   private final Set<Integer> endOfText;
   private final Speculation speculation;
+  private final long mappingFaults = ProtectedMappings.faults(); // before its first step
 
   /** Every token of the text. The last one is not cached until the next step needs it. */
   private int[] tokens = new int[256];
@@ -237,6 +240,13 @@ public final class Request {
    * following ones while they are those of the draft.
    */
   void collect(Batch batch) {
+    if (ProtectedMappings.faults() != mappingFaults) {
+      // Keys and values that it shares with others may have been zeros.
+      fail(
+          new DamagedFileException(
+              "a mapped file cannot be read any more; it was truncated or its disk failed"));
+      return;
+    }
     try {
       RuntimeException why = rows == 0 ? null : batch.failureOrNull(cache);
       if (why != null && speculation.drafted() > 0) {

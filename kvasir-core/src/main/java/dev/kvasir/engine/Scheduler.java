@@ -185,9 +185,13 @@ public final class Scheduler {
   }
 
   private long quantize(Slot slot) {
+    QuantizationEvent event = slot.quantizes ? QuantizationEvent.beginIfRecorded() : null;
     long begin = System.nanoTime();
     slot.request.quantize();
     long end = System.nanoTime();
+    if (event != null) {
+      event.end(slot.request);
+    }
     if (slot.quantizes) {
       stepListener.quantized(begin, end, slot.request.endedPrefillStep());
     }
@@ -256,12 +260,16 @@ public final class Scheduler {
     try {
       fillBatch();
       if (batch.rows() > 0) {
+        StepEvent event = StepEvent.beginIfRecorded();
         long begin = System.nanoTime();
         engine.step(batch);
         stepNanos = System.nanoTime() - begin;
         prefillBudget.recordStep(stepNanos);
         jitWarmup.recordStep(stepNanos);
         stepListener.stepped(begin, begin + stepNanos, batch, decodingRows);
+        if (event != null) {
+          event.end(batch, decodingRows);
+        }
       }
       int tokens = 0;
       for (int i = 0; i < scheduled.size(); i++) {

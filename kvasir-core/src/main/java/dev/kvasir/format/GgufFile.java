@@ -1,6 +1,7 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ProtectedMappings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -89,6 +90,16 @@ public final class GgufFile implements TensorSource {
   @Override
   public Optional<Tensor> find(String tensorName) {
     return Optional.ofNullable(tensors.get(tensorName));
+  }
+
+  @Override
+  public void protect() {
+    ProtectedMappings.protect(arena);
+  }
+
+  @Override
+  public boolean isIntact() {
+    return ProtectedMappings.isIntact(arena);
   }
 
   @Override

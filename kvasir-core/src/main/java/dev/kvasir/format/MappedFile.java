@@ -1,6 +1,7 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ProtectedMappings;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,6 +36,7 @@ public record MappedFile(String name, MemorySegment bytes, Arena arena) {
     }
     try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
       MemorySegment bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+      ProtectedMappings.add(bytes, arena);
       return new MappedFile(file.toString(), bytes, arena);
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);

@@ -1,6 +1,7 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.memory.ProtectedMappings;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -100,6 +101,16 @@ public final class SafetensorsFile implements TensorSource {
 
   Optional<ByteTensor> findBytes(String tensorName) {
     return Optional.ofNullable(byteTensors.get(tensorName));
+  }
+
+  @Override
+  public void protect() {
+    arena.ifPresent(ProtectedMappings::protect);
+  }
+
+  @Override
+  public boolean isIntact() {
+    return arena.stream().allMatch(ProtectedMappings::isIntact);
   }
 
   @Override

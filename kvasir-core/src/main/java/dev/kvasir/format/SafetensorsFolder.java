@@ -163,6 +163,16 @@ public final class SafetensorsFolder implements TensorSource {
   }
 
   @Override
+  public void protect() {
+    shards.values().forEach(SafetensorsFile::protect);
+  }
+
+  @Override
+  public boolean isIntact() {
+    return shards.values().stream().allMatch(SafetensorsFile::isIntact);
+  }
+
+  @Override
   public void close() {
     shards.values().forEach(SafetensorsFile::close);
   }

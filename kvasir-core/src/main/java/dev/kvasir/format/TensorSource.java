@@ -43,6 +43,17 @@ public interface TensorSource extends AutoCloseable {
     return tensor;
   }
 
+  /** Keeps the process alive when the bytes of the file cannot be read any more. */
+  default void protect() {}
+
+  /**
+   * Returns whether all bytes that were read since {@link #protect} were those of the file; false
+   * after it was truncated or its disk failed.
+   */
+  default boolean isIntact() {
+    return true;
+  }
+
   /** Unmaps the file; its tensors are invalid afterwards. */
   @Override
   void close();

@@ -34,7 +34,9 @@ public final class SharedMapping {
       return Optional.empty();
     }
     files.incrementAndGet();
-    return Optional.of(file.map(MapMode.READ_ONLY, 0, file.size(), arena));
+    MemorySegment bytes = file.map(MapMode.READ_ONLY, 0, file.size(), arena);
+    ProtectedMappings.protect(bytes, arena);
+    return Optional.of(bytes);
   }
 
   public SharedMapping retain() {

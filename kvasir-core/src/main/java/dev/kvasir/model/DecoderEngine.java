@@ -28,6 +28,11 @@ public interface DecoderEngine extends Engine {
   /** Returns the bytes of all loaded weights. */
   long weightBytes();
 
+  /** Returns false if its weights cannot be read any more, so that all further steps fail. */
+  default boolean isIntact() {
+    return true;
+  }
+
   /** Returns whether sequences can be serialized and resumed. */
   default boolean storesSequences() {
     return true;

@@ -255,6 +255,7 @@ public final class HostEngine implements DecoderEngine {
   @Override
   public void step(Batch batch) {
     checkOpen();
+    weights.requireIntact();
     checkTokens(batch);
     ForwardPass pass = idle.poll();
     if (pass == null) {
@@ -272,6 +273,11 @@ public final class HostEngine implements DecoderEngine {
   @Override
   public boolean verifiesDrafts() {
     return true;
+  }
+
+  @Override
+  public boolean isIntact() {
+    return weights.areIntact();
   }
 
   /** Returns the number of idle passes, whose memory is retained. */

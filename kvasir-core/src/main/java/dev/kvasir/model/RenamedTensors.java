@@ -53,6 +53,16 @@ record RenamedTensors(TensorSource file, Map<String, String> names) implements T
   }
 
   @Override
+  public void protect() {
+    file.protect();
+  }
+
+  @Override
+  public boolean isIntact() {
+    return file.isIntact();
+  }
+
+  @Override
   public void close() {
     file.close();
   }

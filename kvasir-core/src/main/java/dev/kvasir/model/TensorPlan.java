@@ -422,6 +422,16 @@ public final class TensorPlan {
     }
 
     @Override
+    public void protect() {
+      folder.protect();
+    }
+
+    @Override
+    public boolean isIntact() {
+      return folder.isIntact();
+    }
+
+    @Override
     public void close() {
       folder.close();
     }

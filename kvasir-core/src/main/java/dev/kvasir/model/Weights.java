@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.memory.CountedArena;
+import dev.kvasir.memory.DamagedFileException;
 import java.util.List;
 
 /**
@@ -27,6 +28,22 @@ public record Weights(
         + tied
         + (long) outputNorm.length * Float.BYTES
         + layers.stream().mapToLong(LayerWeights::bytes).sum();
+  }
+
+  /** Returns whether all bytes that were read from the file were its own. */
+  public boolean areIntact() {
+    return file == null || file.isIntact();
+  }
+
+  /**
+   * @throws DamagedFileException if the file was truncated, or its disk failed
+   */
+  void requireIntact() {
+    if (!areIntact()) {
+      throw new DamagedFileException(
+          "%s: cannot be read any more; it was truncated or its disk failed"
+              .formatted(file.name()));
+    }
   }
 
   @Override

@@ -83,6 +83,8 @@ final class WeightsLoader {
     TensorSource needed = readsMapping ? file : null;
     if (needed == null) {
       file.close();
+    } else {
+      file.protect();
     }
     return new Weights(embedding, List.copyOf(layers), outputNorm, output, arena, needed);
   }

@@ -267,6 +267,11 @@ public final class LoadedModel implements Model {
     return engine.givesHiddenStates();
   }
 
+  /** Returns false if its file cannot be read any more, so that it must be loaded again. */
+  public boolean isIntact() {
+    return engine.isIntact();
+  }
+
   /** Rejects a model whose sequences cannot be stored. */
   public void requireStorable() {
     if (!engine.storesSequences()) {

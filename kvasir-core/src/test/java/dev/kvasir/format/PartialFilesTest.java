@@ -1,8 +1,11 @@
 package dev.kvasir.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -51,6 +54,25 @@ class PartialFilesTest {
     assertThat(notAPart).exists();
     // Written before this process started: by an earlier one with the same id.
     assertThat(PartialFiles.abandoned(folder)).containsExactly(begunBefore);
+  }
+
+  /** As on a full disk, where the first bytes may still fit. */
+  @Test
+  void aWriteThatFailsMidwayLeavesTheOldFileAlone() throws IOException {
+    AtomicFile.write(file, "whole");
+    assertThatThrownBy(
+            () ->
+                AtomicFile.write(
+                    file,
+                    out -> {
+                      out.write(ByteBuffer.wrap(new byte[10]));
+                      throw new IOException("No space left on device");
+                    }))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(file + ": cannot be written: No space left on device");
+    assertThat(file).hasContent("whole");
+    assertThat(folder).isDirectoryContaining(file::equals);
+    assertThat(PartialFiles.abandoned(folder)).isEmpty();
   }
 
   @Test

@@ -47,7 +47,7 @@ final class NativeFunctions {
     private static DetectedCpu detect() {
       try {
         Platform platform = Platform.ofThisProcess();
-        NativeLibrary library = NativeLibrary.load(platform);
+        NativeLibrary library = NativeLibrary.load(platform.library());
         Set<InstructionSet> instructions = CpuFeatures.instructions(platform, library);
         for (int i = Integer.getInteger(PROPERTY, 0); i > 0 && instructions.size() > 1; i--) {
           instructions.remove(Collections.max(instructions));

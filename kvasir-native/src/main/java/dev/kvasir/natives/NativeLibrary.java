@@ -30,18 +30,19 @@ final class NativeLibrary {
   }
 
   /**
+   * @param name the library among this package's resources
    * @throws NativeUnavailableException if it cannot be loaded
    */
-  static NativeLibrary load(Platform platform) {
+  static NativeLibrary load(String name) {
     if (!NativeLibrary.class.getModule().isNativeAccessEnabled()) {
       throw new NativeUnavailableException(
           "native access is not enabled; pass --enable-native-access=ALL-UNNAMED to java");
     }
-    byte[] bytes = LibraryHashes.read().verified(platform.library());
+    byte[] bytes = LibraryHashes.read().verified(name);
     try {
       // Readable, writable and searchable by its owner only.
       Path folder = Files.createTempDirectory("kvasir");
-      Path file = folder.resolve(platform.library());
+      Path file = folder.resolve(name.replace('/', '-'));
       try {
         Files.write(file, bytes);
         return new NativeLibrary(SymbolLookup.libraryLookup(file, Arena.global()));
@@ -53,7 +54,7 @@ final class NativeLibrary {
       throw new NativeUnavailableException(
           ("%s cannot be loaded from %s: %s; pass -Djava.io.tmpdir=FOLDER"
                   + " with a folder that can be written to and is not mounted noexec")
-              .formatted(platform.library(), System.getProperty("java.io.tmpdir"), e.getMessage()),
+              .formatted(name, System.getProperty("java.io.tmpdir"), e.getMessage()),
           e);
     }
   }

@@ -1,6 +1,7 @@
 package dev.kvasir.natives;
 
 import java.util.Locale;
+import java.util.Optional;
 
 /** An operating system and processor that a library is built for. */
 enum Platform {
@@ -24,6 +25,11 @@ enum Platform {
   /** Returns the name of the library file among this package's resources. */
   String library() {
     return library;
+  }
+
+  /** Returns the name of the library that protects mapped files; empty if there is none. */
+  Optional<String> guardLibrary() {
+    return system.equals("linux") ? Optional.of("guard/" + library) : Optional.empty();
   }
 
   /**

@@ -54,6 +54,17 @@ class LibrariesTest {
   }
 
   @Test
+  void theGuardsAreBuiltFromTheirSource() throws IOException {
+    LibraryHashes recorded = LibraryHashes.read();
+    assertThat(ContentHash.hex(Files.readAllBytes(SOURCES.resolve("guard/guard.c"))))
+        .as("the source has changed: run tools/native/build")
+        .isEqualTo(recorded.byName().get("guard/guard.c"));
+    assertThat(Stream.of(Platform.values()).flatMap(one -> one.guardLibrary().stream()))
+        .containsExactly("guard/linux-aarch64.so", "guard/linux-x86_64.so")
+        .allSatisfy(library -> assertThat(recorded.verified(library)).isNotEmpty());
+  }
+
+  @Test
   void oneThatWasChangedIsRefused() {
     LibraryHashes others = new LibraryHashes(Map.of("linux-x86_64.so", "00"));
     assertThatThrownBy(() -> others.verified("linux-x86_64.so"))

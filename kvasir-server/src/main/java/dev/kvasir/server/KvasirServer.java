@@ -10,11 +10,14 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.http.ProbePort;
+import dev.kvasir.server.http.SlowConnections;
+import dev.kvasir.server.http.TracedHandler;
 import dev.kvasir.server.responses.ResponseArchive;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
+import dev.kvasir.server.watch.Telemetry;
 import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.net.BindException;
@@ -40,6 +43,9 @@ public final class KvasirServer implements AutoCloseable {
   /** A client that reads nothing for this long counts as disconnected. */
   private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(30);
 
+  /** A client that sends no whole head of a request for this long is disconnected. */
+  private static final Duration HEAD_TIMEOUT = Duration.ofMinutes(1);
+
   /** How long closing waits for clients to read the end of their response. */
   private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(5);
 
@@ -50,6 +56,7 @@ public final class KvasirServer implements AutoCloseable {
   private final Optional<ServerConnector> probes;
   private final ChatService chatService;
   private final Optional<ConversationStore> store;
+  private final Telemetry telemetry;
   private final Endpoints.HttpService httpService;
   private boolean closed;
 
@@ -59,12 +66,14 @@ public final class KvasirServer implements AutoCloseable {
       Optional<ServerConnector> probes,
       ChatService chatService,
       Optional<ConversationStore> store,
+      Telemetry telemetry,
       Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
     this.probes = probes;
     this.chatService = chatService;
     this.store = store;
+    this.telemetry = telemetry;
     this.httpService = httpService;
   }
 
@@ -95,9 +104,14 @@ public final class KvasirServer implements AutoCloseable {
    *     all, or a store cannot be written to
    */
   public static KvasirServer start(LoadedModel model, ServerOptions options, ServerLog log) {
+    return start(model, options, log, Telemetry.open());
+  }
+
+  private static KvasirServer start(
+      LoadedModel model, ServerOptions options, ServerLog log, Telemetry telemetry) {
     Metrics metrics = new Metrics();
     ChatService chatService =
-        new ChatService(model, options.serving(), new ServerObserver(metrics, log));
+        new ChatService(model, options.serving(), new ServerObserver(metrics, log, telemetry));
     Optional<ConversationStore> store = openStore(chatService, options, log);
     Endpoints.Limits limits =
         new Endpoints.Limits(
@@ -114,19 +128,25 @@ public final class KvasirServer implements AutoCloseable {
             .mapToObj(port -> newConnector(server, options.host(), port))
             .findFirst();
     probes.ifPresent(server::addConnector);
-    server.setHandler(
+    Handler handler =
         probes
             .<Handler>map(port -> new ProbePort(port, httpService.probes(), httpService.router()))
-            .orElse(httpService.router()));
+            .orElse(httpService.router());
+    SlowConnections guarded =
+        new SlowConnections(new TracedHandler(handler, telemetry), HEAD_TIMEOUT);
+    server.setHandler(guarded);
+    Stream.concat(Stream.of(connector), probes.stream())
+        .forEach(one -> one.addBean(guarded, false));
     server.setErrorHandler(new MalformedRequestHandler());
     try {
       listen(server, options);
     } catch (RuntimeException e) {
       chatService.close();
       store.ifPresent(ConversationStore::close);
+      telemetry.close();
       throw e;
     }
-    return new KvasirServer(server, connector, probes, chatService, store, httpService);
+    return new KvasirServer(server, connector, probes, chatService, store, telemetry, httpService);
   }
 
   private static Optional<ConversationStore> openStore(
@@ -239,5 +259,6 @@ public final class KvasirServer implements AutoCloseable {
       Thread.currentThread().interrupt();
     }
     stop(server);
+    telemetry.close();
   }
 }

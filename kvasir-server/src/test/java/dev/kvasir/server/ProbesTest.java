@@ -54,6 +54,35 @@ class ProbesTest {
   }
 
   @Test
+  void dashboardsOfVllmFindTheirCounters() throws Exception {
+    try (TestServer server = TestServer.start()) {
+      for (int i = 0; i < 2; i++) {
+        server.complete("{\"prompt\": [5, 6, 7, 8], \"max_tokens\": 2, \"temperature\": 0}");
+      }
+      String metrics = server.send(server.to("/metrics").build()).body();
+      assertThat(metrics)
+          .contains("vllm:prompt_tokens_total{model_name=\"kvasir-mini\"} 8")
+          .contains("vllm:prefix_cache_queries_total{model_name=\"kvasir-mini\"} 8")
+          .contains("vllm:prefix_cache_hits_total{model_name=\"kvasir-mini\"} 3")
+          .contains("vllm:generation_tokens_total{model_name=\"kvasir-mini\"} 4")
+          .contains("vllm:request_success_total{model_name=\"kvasir-mini\"} 2")
+          .contains("vllm:time_to_first_token_seconds_count{model_name=\"kvasir-mini\"} 2")
+          .contains("vllm:inter_token_latency_seconds_bucket{model_name=\"kvasir-mini\",le=");
+    }
+  }
+
+  @Test
+  void gatewaysOfOtherServersFindTheModel() throws Exception {
+    try (TestServer server = TestServer.start()) {
+      assertThat(status(server, server.port(), "/ping")).isEqualTo(200);
+      assertThat(server.get("/is_sleeping").get("is_sleeping").getAsBoolean()).isFalse();
+      assertThat(server.get("/model_info").get("served_model_name").getAsString())
+          .isEqualTo("kvasir-mini");
+      assertThat(server.get("/server_info").get("max_running_requests").getAsInt()).isEqualTo(64);
+    }
+  }
+
+  @Test
   void aDrainingServerFinishesWhatRunsAndRefusesTheRest() throws Exception {
     try (TestServer server = TestServer.start();
         ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -9,10 +9,12 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -60,6 +62,21 @@ class ServerArchitectureTest {
         .resideInAPackage(ROOT + "." + from)
         .should()
         .dependOnClassesThat(forbidden)
+        .check(OURS);
+  }
+
+  /** A clock that is set must not end or prolong anything; dates of responses are for display. */
+  @Test
+  void timeoutsDoNotReadTheClockOfTheSystem() {
+    noClasses()
+        .that()
+        .doNotHaveSimpleName("ResponseBuilder")
+        .and()
+        .doNotHaveSimpleName("ResponsesFormat")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .callMethod(Instant.class, "now")
         .check(OURS);
   }
 

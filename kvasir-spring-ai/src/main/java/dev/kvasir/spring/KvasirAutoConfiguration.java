@@ -7,10 +7,12 @@ import io.micrometer.observation.ObservationRegistry;
 import org.springframework.ai.model.SpringAIModelProperties;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
 /**
  * Loads the model that {@code kvasir.model} names, unless {@code spring.ai.model.chat} selects
@@ -52,6 +54,17 @@ public class KvasirAutoConfiguration {
       options.threads(properties.threads());
     }
     return options.build();
+  }
+
+  /** Spring Boot binds the meters to its registry, if the application has Micrometer's core. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(name = "io.micrometer.core.instrument.binder.MeterBinder")
+  static class Meters {
+    @Bean
+    @ConditionalOnMissingBean
+    KvasirMeters kvasirMeters(ChatModel chatModel) {
+      return new KvasirMeters(chatModel);
+    }
   }
 
   @Bean

@@ -8,6 +8,8 @@ import dev.kvasir.ChatModel;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -62,6 +64,19 @@ class KvasirSpringChatModelTest {
     assertThat(response.getMetadata().getModel()).isEqualTo("kvasir-mini");
     assertThat(response.getMetadata().getUsage().getCompletionTokens()).isEqualTo(8);
     assertThat(response.getMetadata().getUsage().getPromptTokens()).isPositive();
+  }
+
+  @Test
+  void metersShowMemoryAndThePrefixCache() {
+    MeterRegistry registry = new SimpleMeterRegistry();
+    new KvasirMeters(chatModel).bindTo(registry);
+    double queries = registry.get("kvasir.prefix.queries").functionCounter().count();
+    model.call(new Prompt("Hello", LIKELIEST));
+    assertThat(registry.get("kvasir.prefix.queries").functionCounter().count() - queries)
+        .isEqualTo(1);
+    assertThat(registry.get("kvasir.kv.limit").gauge().value()).isEqualTo(64 << 20);
+    assertThat(registry.get("kvasir.kv.used").gauge().value()).isPositive();
+    assertThat(registry.get("kvasir.requests.waiting").gauge().value()).isZero();
   }
 
   @Test

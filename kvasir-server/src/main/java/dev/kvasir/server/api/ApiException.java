@@ -7,17 +7,26 @@ import dev.kvasir.KvasirException;
 public final class ApiException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
+  /** Messages name what was sent, which may be a megabyte. */
+  private static final int MAX_MESSAGE = 600;
+
+  private static final int MAX_FIELD = 100;
+
   private final int status;
   private final String type;
   private final String field;
   private final String code;
 
   private ApiException(int status, String type, String field, String code, String message) {
-    super(message, null, false, false);
+    super(shortened(message, MAX_MESSAGE), null, false, false);
     this.status = status;
     this.type = type;
-    this.field = field;
+    this.field = field == null ? null : shortened(field, MAX_FIELD);
     this.code = code;
+  }
+
+  private static String shortened(String text, int length) {
+    return text.length() > length ? text.substring(0, length) + "…" : text;
   }
 
   /**
@@ -53,6 +62,10 @@ public final class ApiException extends RuntimeException {
 
   public static ApiException tooLarge(String message) {
     return new ApiException(413, "invalid_request_error", null, "request_too_large", message);
+  }
+
+  public static ApiException tooSlow(String message) {
+    return new ApiException(408, "invalid_request_error", null, "request_timeout", message);
   }
 
   public static ApiException unauthorized(String message) {

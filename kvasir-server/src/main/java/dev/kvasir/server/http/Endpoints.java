@@ -30,17 +30,14 @@ public final class Endpoints {
 
   private final ServedModel served;
   private final ServerState state;
-  private final Metrics metrics;
   private final InFlightResponses inFlight;
   private final AtomicBoolean draining = new AtomicBoolean();
   private final AtomicBoolean stopping = new AtomicBoolean();
 
-  private Endpoints(
-      ServedModel served, ServerState state, Metrics metrics, InFlightResponses inFlight) {
+  private Endpoints(ServedModel served, ServerState state, InFlightResponses inFlight) {
     this.inFlight = inFlight;
     this.served = served;
     this.state = state;
-    this.metrics = metrics;
   }
 
   /**
@@ -74,7 +71,7 @@ public final class Endpoints {
     RequestReader reader = new RequestReader(service);
     ServerState state = new ServerState(service, metrics, store);
     InFlightResponses inFlight = new InFlightResponses();
-    Endpoints all = new Endpoints(served, state, metrics, inFlight);
+    Endpoints all = new Endpoints(served, state, inFlight);
     Router router =
         new Router(
             limits.access(),
@@ -106,6 +103,7 @@ public final class Endpoints {
       router.add("POST", version + "/completions", text);
     }
     new ModelEndpoints(served, service.queue(), limits.maxSequences()).addTo(router);
+    new GatewayEndpoints(served, limits.maxSequences()).addTo(router);
     InfillReader gaps = new InfillReader(served.model().tokenizer());
     router.add(
         "POST",
@@ -142,8 +140,9 @@ public final class Endpoints {
   private void addProbes(Router router) {
     router
         .addPublic("GET", "/health", this::ready)
+        .addPublic("GET", "/ping", this::ready)
         .addPublic("GET", "/readyz", this::ready)
-        .addPublic("GET", "/livez", Endpoints::live);
+        .addPublic("GET", "/livez", this::live);
   }
 
   private void drain() {
@@ -158,7 +157,11 @@ public final class Endpoints {
     live(exchange);
   }
 
-  private static void live(Exchange exchange) throws IOException {
+  /** Fails when only a restart helps. */
+  private void live(Exchange exchange) throws IOException {
+    if (!served.model().isIntact()) {
+      throw ApiException.internal();
+    }
     JsonObject body = new JsonObject();
     body.addProperty("status", "ok");
     exchange.json(200, body);
@@ -169,7 +172,7 @@ public final class Endpoints {
   }
 
   private void metrics(Exchange exchange) throws IOException {
-    exchange.text(200, "text/plain; version=0.0.4; charset=utf-8", metrics.text(state.gauges()));
+    exchange.text(200, "text/plain; version=0.0.4; charset=utf-8", state.metrics());
   }
 
   private void state(Exchange exchange) throws IOException {

@@ -25,12 +25,6 @@ final class Exchange {
   private static final HttpField JSON =
       new HttpField(HttpHeader.CONTENT_TYPE, "application/json; charset=utf-8");
 
-  /**
-   * Maximum bytes of a body that are read and dropped after it was found too large: a client that
-   * is still sending when the connection closes loses the response.
-   */
-  private static final int MAX_DROPPED_BYTES = 64 << 20;
-
   private final Request request;
   private final Response response;
   private final OutputStream out;
@@ -99,33 +93,22 @@ final class Exchange {
   }
 
   /**
-   * @throws ApiException if the body is too large, not UTF-8 or not a JSON object
+   * @throws ApiException if the body is too large or too slow, not UTF-8 or not a JSON object
    */
   Fields body() throws IOException {
     byte[] bytes;
     try (InputStream in = Content.Source.asInputStream(request)) {
-      bytes = in.readNBytes(maxBodyBytes + 1);
-      if (bytes.length > maxBodyBytes) {
-        drop(in);
-        // There may be more to come, so the connection cannot be reused.
-        header(HttpHeader.CONNECTION, "close");
-        throw ApiException.tooLarge(
-            "the request has more than %d bytes, which is the most".formatted(maxBodyBytes));
-      }
+      bytes = new BodyReader(in, System::nanoTime).read(maxBodyBytes);
+    } catch (ApiException e) {
+      // There may be more to come, so the connection cannot be reused.
+      header(HttpHeader.CONNECTION, "close");
+      throw e;
     }
     try {
       CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
       return Fields.parse(text.toString());
     } catch (CharacterCodingException e) {
       throw ApiException.invalid("the request's body is not valid UTF-8");
-    }
-  }
-
-  private static void drop(InputStream in) throws IOException {
-    byte[] buffer = new byte[1 << 13];
-    int left = MAX_DROPPED_BYTES;
-    for (int count = 0; count >= 0 && left > 0; left -= count) {
-      count = in.read(buffer);
     }
   }
 

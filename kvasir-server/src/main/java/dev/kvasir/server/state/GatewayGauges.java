@@ -18,7 +18,7 @@ final class GatewayGauges {
 
   static List<Gauge> of(ServedModel served, Admission admission, long limit) {
     double use = Math.min(1, (double) admission.reserved() / limit);
-    String model = "model_name=\"%s\"".formatted(served.name().replaceAll("[\\\\\"\n]", "_"));
+    String model = label(served);
     String help = "Reserved KV-cache memory, from 0 to 1.";
     return List.of(
         new Gauge("kvasir_kv_usage_ratio", "gauge", help, "", use),
@@ -41,6 +41,11 @@ final class GatewayGauges {
             "Adapters; there are none.",
             "max_lora=\"0\",running_lora_adapters=\"\",waiting_lora_adapters=\"\"",
             1));
+  }
+
+  /** Returns the label that all metrics of vLLM have. */
+  static String label(ServedModel served) {
+    return "model_name=\"%s\"".formatted(served.name().replaceAll("[\\\\\"\n]", "_"));
   }
 
   /** A long sequence shows what a block takes, apart from the window of each sequence. */

@@ -152,8 +152,13 @@ public final class ServerState {
     return json;
   }
 
+  /** Returns all metrics in the Prometheus text format. */
+  public String metrics() {
+    return metrics.text(gauges()) + metrics.textOfVllm(GatewayGauges.label(served));
+  }
+
   /** Returns the current values of all gauges. */
-  public List<Metrics.Gauge> gauges() {
+  private List<Metrics.Gauge> gauges() {
     PrefixCache.PrefixStats prefix = served.model().prefixes().stats();
     MemoryPool pool = served.model().cacheMemory();
     List<Metrics.Gauge> gauges = new ArrayList<>();

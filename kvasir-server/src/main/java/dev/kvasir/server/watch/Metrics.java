@@ -17,6 +17,7 @@ public final class Metrics {
   private final LongAdder generatedTokens = new LongAdder();
   private final LongAdder draftedTokens = new LongAdder();
   private final LongAdder acceptedTokens = new LongAdder();
+  private final LongAdder finished = new LongAdder();
   private final LongAdder truncated = new LongAdder();
   private final RateMeter textRate = new RateMeter();
   private final PrometheusHistogram timeToFirstToken =
@@ -68,9 +69,34 @@ public final class Metrics {
     generatedTokens.add(generation.generatedTokens());
     draftedTokens.add(generation.drafts().proposedTokens());
     acceptedTokens.add(generation.drafts().acceptedTokens());
+    finished.increment();
     if (generation.finish() == Finish.CACHE_FULL) {
       truncated.increment();
     }
+  }
+
+  /**
+   * Returns the counters and histograms that dashboards of vLLM read. Its counters of the prefix
+   * cache count tokens.
+   *
+   * @param labels the text between the braces
+   */
+  public String textOfVllm(String labels) {
+    StringBuilder out = new StringBuilder();
+    long prompt = promptTokens.sum() + cachedTokens.sum();
+    vllm(out, "prompt_tokens_total", "Prompt tokens, cached ones included.", labels, prompt);
+    vllm(out, "prefix_cache_queries_total", "Prompt tokens looked up.", labels, prompt);
+    vllm(out, "prefix_cache_hits_total", "Cached prompt tokens.", labels, cachedTokens.sum());
+    vllm(out, "generation_tokens_total", "Generated tokens.", labels, generatedTokens.sum());
+    vllm(out, "request_success_total", "Finished completions.", labels, finished.sum());
+    timeToFirstToken.writeAs(out, "vllm:time_to_first_token_seconds", labels);
+    interTokenLatency.writeAs(out, "vllm:inter_token_latency_seconds", labels);
+    return out.toString();
+  }
+
+  private static void vllm(StringBuilder out, String name, String help, String labels, long value) {
+    header(out, "vllm:" + name, "counter", help);
+    out.append("vllm:%s{%s} %d\n".formatted(name, labels, value));
   }
 
   /** Returns recent pieces of text per second. */

@@ -32,23 +32,34 @@ final class PrometheusHistogram {
   }
 
   void write(StringBuilder out) {
-    write(out, name, help);
+    write(out, name, help, "");
   }
 
   /** Writes it under a name that dashboards of earlier versions use. */
   void writeAs(StringBuilder out, String oldName) {
-    write(out, oldName, "Deprecated name of " + name + ".");
+    write(out, oldName, "Deprecated name of " + name + ".", "");
   }
 
-  private void write(StringBuilder out, String name, String help) {
+  /**
+   * Writes it under the name of another server.
+   *
+   * @param labels the text between the braces
+   */
+  void writeAs(StringBuilder out, String otherName, String labels) {
+    write(out, otherName, help, labels);
+  }
+
+  private void write(StringBuilder out, String name, String help, String labels) {
+    String first = labels.isEmpty() ? "" : labels + ",";
+    String all = labels.isEmpty() ? "" : "{" + labels + "}";
     out.append("# HELP %s %s\n# TYPE %s histogram\n".formatted(name, help, name));
     long below = 0;
     for (int i = 0; i < counts.length; i++) {
       below += counts[i].sum();
       String bound = i < bounds.length ? Double.toString(bounds[i]) : "+Inf";
-      out.append("%s_bucket{le=\"%s\"} %d\n".formatted(name, bound, below));
+      out.append("%s_bucket{%sle=\"%s\"} %d\n".formatted(name, first, bound, below));
     }
-    out.append(String.format(Locale.ROOT, "%s_sum %.6f\n", name, sum.sum()));
-    out.append("%s_count %d\n".formatted(name, below));
+    out.append(String.format(Locale.ROOT, "%s_sum%s %.6f\n", name, all, sum.sum()));
+    out.append("%s_count%s %d\n".formatted(name, all, below));
   }
 }

@@ -2,9 +2,17 @@ package dev.kvasir.server.watch;
 
 import dev.kvasir.Generation;
 import dev.kvasir.chat.CompletionObserver;
+import dev.kvasir.chat.CompletionRequest;
+import dev.kvasir.chat.RequestObserver;
 
-/** Counts completions in the metrics and logs their failures. */
-public record ServerObserver(Metrics metrics, ServerLog log) implements CompletionObserver {
+/** Counts completions in the metrics, logs their failures and traces them. */
+public record ServerObserver(Metrics metrics, ServerLog log, Telemetry telemetry)
+    implements CompletionObserver {
+  @Override
+  public RequestObserver arrived(String model, CompletionRequest request) {
+    return telemetry.arrived(model, request);
+  }
+
   @Override
   public void piece(long gapNanos, long sinceArrival) {
     metrics.token(gapNanos, sinceArrival);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.spring.KvasirChatOptions;
+import dev.kvasir.spring.KvasirMeters;
 import dev.kvasir.spring.KvasirSpringChatModel;
 import java.nio.file.Path;
 import java.util.List;
@@ -56,6 +57,7 @@ class ExampleApplicationTest {
     assertThat(response.getResult().getMetadata().getFinishReason()).isEqualTo("LENGTH");
     assertThat(context.getBean(dev.kvasir.ChatModel.class).names())
         .containsExactly("kvasir-mini", "kvasir-mini@fp16");
+    assertThat(context.getBeansOfType(KvasirMeters.class)).hasSize(1);
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.engine.Request;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.memory.ProtectedMappings;
 import dev.kvasir.store.TieredStore;
 import dev.kvasir.store.tier.BlobName;
 import dev.kvasir.stored.Identity;
@@ -54,8 +55,13 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     }
   }
 
-  /** A prefix to write; its cache is always closed in the end. */
-  private record WriteJob(Identity identity, int limit, int[] tokens, String owner, KvCache cache)
+  /**
+   * A prefix to write; its cache is always closed in the end.
+   *
+   * @param mappingFaults failed reads of mapped files before it was computed
+   */
+  private record WriteJob(
+      Identity identity, int limit, int[] tokens, String owner, KvCache cache, long mappingFaults)
       implements Job {}
 
   private record DeleteJob(String tenant, String owner) implements Job {}
@@ -86,7 +92,8 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
    */
   void write(Identity identity, int limit, int[] text, String owner, KvCache cache) {
     int[] tokens = Arrays.copyOf(text, cache.length());
-    WriteJob writeJob = new WriteJob(identity, limit, tokens, owner, cache);
+    WriteJob writeJob =
+        new WriteJob(identity, limit, tokens, owner, cache, ProtectedMappings.faults());
     if (!add(writeJob)) {
       drop(writeJob);
     }
@@ -207,25 +214,28 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
   private List<String> writeBlocks(WriteJob writeJob, CacheSnapshot snapshot) {
     Identity identity = writeJob.identity();
     int[] tokens = writeJob.tokens();
+    SequenceBlocks.BlockSink writer = (name, block) -> writeBlock(writeJob, name, block);
     if (!snapshot.hasImmutableBlocks() || !Request.quantizesByPosition(writeJob.cache(), false)) {
-      return SequenceBlocks.write(identity, tokens, snapshot, List.of(), this::writeBlock);
+      return SequenceBlocks.write(identity, tokens, snapshot, List.of(), writer);
     }
     List<String> existing = writtenBlocks.leadingBlocks(identity, tokens, snapshot);
     // Renew their age, so that the following writes do not evict them.
     store.touch(existing.stream().map(PrefixWriter::blockName).toList());
-    List<String> blocks =
-        SequenceBlocks.write(identity, tokens, snapshot, existing, this::writeBlock);
+    List<String> blocks = SequenceBlocks.write(identity, tokens, snapshot, existing, writer);
     writtenBlocks.add(identity, tokens, snapshot, blocks);
     return blocks;
   }
 
   /** Writes a block. A prefix may exceed the write queue; then this waits briefly for the disk. */
-  private void writeBlock(String name, byte[] block) {
+  private void writeBlock(WriteJob writeJob, String name, byte[] block) {
     for (int i = 0; i < CAPACITY_WAITS && !isCancelled; i++) {
       store.awaitCapacity(block.length, CAPACITY_WAIT);
     }
     if (isCancelled) {
       throw new CancellationException("its memory is needed");
+    }
+    if (ProtectedMappings.faults() != writeJob.mappingFaults()) {
+      throw new CancellationException("zeros may have been read in place of its pages");
     }
     store.write(blockName(name), block);
   }

@@ -1,0 +1,2 @@
+/** Traces and metrics of the server in the protocol of OpenTelemetry. */
+package dev.kvasir.telemetry;
