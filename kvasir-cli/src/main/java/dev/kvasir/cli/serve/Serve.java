@@ -1,20 +1,15 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.choice.CacheChoice;
-import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
-import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.SpeculationArguments;
 import dev.kvasir.cli.terminal.Hangup;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.profile.Profile;
-import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
@@ -25,8 +20,6 @@ import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,20 +57,8 @@ public final class Serve implements Callable<Integer> {
     this.streams = streams;
   }
 
-  Streams streams() {
-    return streams;
-  }
-
-  ServiceArguments service() {
-    return service;
-  }
-
-  LoadArguments loading() {
-    return load;
-  }
-
-  DeviceArguments device() {
-    return device;
+  private ModelLoading loading() {
+    return new ModelLoading(service, load, device, speculation, streams);
   }
 
   @Override
@@ -88,16 +69,14 @@ public final class Serve implements Callable<Integer> {
   private int serveOne(ModelArguments model) throws InterruptedException {
     models.checkSingle();
     // Check the options before the model loads.
-    List<CacheSpec> specs = ServiceArguments.parse(service.typedSpecs(), () -> choose(model));
+    ModelLoading loading = loading();
+    List<CacheSpec> specs = loading.specs(model);
     ServerOptions options = serve.addTo(service.options(specs));
-    EngineOptions loading = engineOptions(specs);
-    ModelOutline outline = model.outline(load);
-    service.check(
-        outline, specs, loading.profile().or(() -> model.profile(null)), service.tokens(outline));
-    try (LoadedModel loaded = model.load(loading, streams);
+    EngineOptions engine = loading.checked(model, specs);
+    try (LoadedModel loaded = model.load(engine, streams);
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
-      report(loaded, specs);
+      loading.report(loaded, specs);
       String what =
           "%s at %s with KV cache %s in %s"
               .formatted(
@@ -110,40 +89,12 @@ public final class Serve implements Callable<Integer> {
     return 0;
   }
 
-  private CacheSpec choose(ModelArguments model) {
-    ModelOutline outline = model.outline(load);
-    Optional<Profile> given = load.profile().map(Profile::open);
-    outline.requireProfile(given);
-    CacheChoice choice =
-        new AutoCache(
-                outline,
-                given.or(() -> model.profile(null)),
-                device.supportedCaches(model, outline))
-            .choose(service.tokens(outline), OptionalLong.of(service.cacheBytes()));
-    AutoCache.report(choice, streams);
-    return choice.spec();
-  }
-
-  /** Returns how a model with these caches is loaded. */
-  EngineOptions engineOptions(List<CacheSpec> specs) {
-    DeviceChoice choice =
-        service.hasStore() ? device.choiceWithStorage("--store") : device.choice(specs);
-    return speculation.addTo(
-        load.options().withCacheBytes(service.cacheBytes()).withDevice(choice));
-  }
-
-  /** Reports what is worth knowing of a loaded model. */
-  void report(LoadedModel loaded, List<CacheSpec> specs) {
-    device.report(loaded, streams);
-    specs.forEach(spec -> loaded.warning(spec).ifPresent(streams::note));
-  }
-
   private int serveSeveral() throws InterruptedException {
     checkSeveral();
     Map<String, ModelArguments> known = models.byName(streams);
     CacheKinds kinds = CacheKinds.of(service.typedSpecs(), known.keySet());
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
-    engineOptions(List.of());
+    loading().options(List.of()); // to check them
     long memory = models.memoryBytes();
     try (Termination termination = Termination.install();
         KvasirServer server =
@@ -184,7 +135,8 @@ public final class Serve implements Callable<Integer> {
     return models.byName(streams).entrySet().stream()
         .<ServableModel>map(
             each ->
-                new ModelOnDemand(each.getKey(), each.getValue(), kinds.of(each.getKey()), this))
+                new ModelOnDemand(
+                    each.getKey(), each.getValue(), kinds.of(each.getKey()), loading()))
         .toList();
   }
 

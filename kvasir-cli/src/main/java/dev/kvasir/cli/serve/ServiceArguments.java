@@ -19,7 +19,7 @@ import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
 /** How requests run: caches, memory and lengths. */
-final class ServiceArguments {
+public final class ServiceArguments {
   @Option(
       names = "--kv",
       paramLabel = "SPEC",
@@ -110,7 +110,7 @@ final class ServiceArguments {
   }
 
   /** Returns the options of a service with these caches. */
-  ServerOptions options(List<CacheSpec> specs) {
+  public ServerOptions options(List<CacheSpec> specs) {
     cacheBytes();
     ServerOptions defaults = ServerOptions.defaults();
     return defaults
