@@ -21,6 +21,8 @@ module dev.kvasir.cli {
       info.picocli;
   opens dev.kvasir.cli.arguments to
       info.picocli;
+  opens dev.kvasir.cli.batch to
+      info.picocli;
   opens dev.kvasir.cli.lab to
       info.picocli;
   opens dev.kvasir.cli.models to

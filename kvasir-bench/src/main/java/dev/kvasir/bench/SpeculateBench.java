@@ -165,10 +165,7 @@ final class SpeculateBench implements Callable<Integer> {
       engine = loaded;
       EngineOptions options = EngineOptions.defaults().withThreads(threadCount);
       try (DraftModel draftModel =
-          draft == null
-              ? null
-              : DraftModel.load(
-                  draft, options, file.name(), tokenizer, engine.config().vocabulary())) {
+          draft == null ? null : DraftModel.load(draft, options, file.name(), engine, tokenizer)) {
         out.printf(
             Locale.ROOT,
             "%s, %d threads, KV cache %s, %s%n",

@@ -1,5 +1,6 @@
 package dev.kvasir.cli;
 
+import dev.kvasir.cli.batch.Batch;
 import dev.kvasir.cli.lab.Calibrate;
 import dev.kvasir.cli.lab.Compare;
 import dev.kvasir.cli.lab.Eval;
@@ -47,6 +48,7 @@ record Subcommand(String name, Function<Streams, Object> command) {
           new Subcommand("chat", Chat::new),
           new Subcommand("session", SessionCommand::of),
           new Subcommand("serve", Serve::new),
+          new Subcommand("batch", Batch::new),
           new Subcommand("pull", Pull::new),
           new Subcommand("list", ListModels::new),
           new Subcommand("rm", RemoveModel::new),

@@ -32,6 +32,7 @@ class CliArchitectureTest {
     MAY_USE.put("session", Set.of("arguments", "terminal"));
     MAY_USE.put("lab", Set.of("arguments", "terminal", "origin"));
     MAY_USE.put("serve", Set.of("arguments", "terminal"));
+    MAY_USE.put("batch", Set.of("arguments", "serve", "terminal"));
     MAY_USE.put("models", Set.of("arguments", "terminal"));
     MAY_USE.put("setup", Set.of("arguments", "terminal", "session"));
     MAY_USE.put("arguments", Set.of("terminal"));

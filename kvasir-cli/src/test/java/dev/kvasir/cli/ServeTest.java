@@ -26,6 +26,10 @@ class ServeTest {
         "--store http://10.0.0.7 | the store is 'http://10.0.0.7'; expected DIR, DIR,50GiB, redis://HOST:PORT",
         "--store kept,50 | the budget of the store kept is '50'; expected bytes, as in 512MiB or 2GiB",
         "--store redis://me:secret@ | the store 'redis://***@' is no address; expected redis://",
+        "--memory 5GiB | --memory is 5GiB; expected several models, or --kv-memory for the KV caches",
+        "--models-dir none | --models-dir: none cannot be read; expected a folder with models",
+        "--models-dir . --memory 5 | --memory is '5'; expected bytes, as in 512MiB or 2GiB",
+        "--models-dir . --tool-format hermes | --tool-format is of one model; expected one --model",
         "--kv fp17 | the cache 'fp17': the method 'fp17' is unknown;",
       })
   void optionsAreChecked(String options, String sentence) {

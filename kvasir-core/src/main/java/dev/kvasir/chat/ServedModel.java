@@ -47,16 +47,17 @@ public record ServedModel(
   }
 
   /**
-   * Returns the last part of a path, without the file extension. A folder in the cache of a hub is
-   * named by a commit, so the repository's name is taken instead.
+   * Returns the name of the model at a path: the last part without the file extension, and without
+   * the number of a part. A folder in the cache of a hub is named by a commit, so the repository's
+   * name is taken instead.
    */
-  static String shortName(String path) {
+  public static String shortName(String path) {
     Matcher snapshot = HUB_SNAPSHOT.matcher(path);
     if (snapshot.matches()) {
       return snapshot.group(1);
     }
     String last = path.replaceAll("[/\\\\]+$", "").replaceAll(".*[/\\\\]", "");
-    return last.replaceAll("\\.gguf$", "");
+    return last.replaceAll("(-[0-9]{5}-of-[0-9]{5})?\\.gguf$", "");
   }
 
   /** Returns every name that requests may use. */

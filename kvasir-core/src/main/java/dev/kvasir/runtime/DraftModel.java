@@ -1,8 +1,10 @@
 package dev.kvasir.runtime;
 
 import dev.kvasir.LoadOptions.Speculation;
+import dev.kvasir.SessionOptions;
 import dev.kvasir.engine.Drafter;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
 
@@ -17,25 +19,23 @@ public final class DraftModel implements Drafting {
   }
 
   /**
-   * Loads a draft model. The KV caches of its drafts have a memory of their own, with the limit of
-   * the larger model's.
+   * Loads a draft model, whose KV caches are in the memory of the larger model's.
    *
    * @param name of the larger model
-   * @param vocabulary number of its logits
+   * @param engine of the larger model
    * @throws InvalidInputException if the file cannot be loaded or its vocabulary differs
    */
   public static DraftModel load(
-      Path file, EngineOptions options, String name, Tokenizer tokenizer, int vocabulary) {
+      Path file, EngineOptions options, String name, DecoderEngine engine, Tokenizer tokenizer) {
     EngineOptions own =
         EngineOptions.defaults()
             .withThreads(options.threads())
             .withKernels(options.kernels())
-            .withCacheBytes(options.cacheBytes())
             .withSpeculation(Speculation.off());
-    LoadedModel draft = LoadedModel.load(file, own);
+    LoadedModel draft = LoadedModel.load(file, own, engine.memory());
     try {
       requireSameVocabulary(draft, name, tokenizer);
-      return new DraftModel(draft, vocabulary);
+      return new DraftModel(draft, engine.config().vocabulary());
     } catch (RuntimeException | Error e) {
       draft.close();
       throw e;
@@ -61,7 +61,19 @@ public final class DraftModel implements Drafting {
 
   @Override
   public Drafter newDrafter(int contextLimit) {
-    return new ModelDrafter(model, Math.min(contextLimit, model.contextLength()), vocabulary);
+    return new ModelDrafter(model, limit(contextLimit), vocabulary);
+  }
+
+  private int limit(int contextLimit) {
+    return Math.min(contextLimit, model.contextLength());
+  }
+
+  @Override
+  public long maxBytes(int contextLimit, int tokens) {
+    int limit = limit(contextLimit);
+    SessionOptions options = SessionOptions.builder().contextLimit(limit).build();
+    // A draft extends the text, but never beyond the tokens of the request.
+    return model.maxCacheBytes(options, Math.min(limit, tokens));
   }
 
   @Override

@@ -18,6 +18,16 @@ public sealed interface Drafting extends AutoCloseable
    */
   Drafter newDrafter(int contextLimit);
 
+  /**
+   * Returns the most bytes that drafting for a session takes of the memory of all KV caches.
+   *
+   * @param contextLimit maximum tokens of its text
+   * @param tokens of its text
+   */
+  default long maxBytes(int contextLimit, int tokens) {
+    return 0;
+  }
+
   @Override
   default void close() {}
 
@@ -55,7 +65,7 @@ public sealed interface Drafting extends AutoCloseable
       case MODEL -> {
         requireVerification(name, engine);
         Path file = speculation.draftModel().orElseThrow();
-        yield DraftModel.load(file, options, name, tokenizer, engine.config().vocabulary());
+        yield DraftModel.load(file, options, name, engine, tokenizer);
       }
     };
   }

@@ -18,15 +18,24 @@ import java.util.ServiceLoader;
 final class EngineChoice {
   private final EngineOptions options;
   private final WorkerPool workers;
+  private final MemoryPool memory;
   private final Optional<EngineProvider> provider;
 
-  EngineChoice(EngineOptions options, WorkerPool workers) {
-    this(options, workers, provider());
+  /**
+   * @param memory of the KV caches on the processor; devices have their own
+   */
+  EngineChoice(EngineOptions options, WorkerPool workers, MemoryPool memory) {
+    this(options, workers, memory, provider());
   }
 
-  EngineChoice(EngineOptions options, WorkerPool workers, Optional<EngineProvider> provider) {
+  EngineChoice(
+      EngineOptions options,
+      WorkerPool workers,
+      MemoryPool memory,
+      Optional<EngineProvider> provider) {
     this.options = options;
     this.workers = workers;
+    this.memory = memory;
     this.provider = provider;
   }
 
@@ -53,7 +62,7 @@ final class EngineChoice {
     }
     return withOutliers(
         HostEngine.load(
-            folder, options.context(), options.kernels(), workers, pool(), options.progress()));
+            folder, options.context(), options.kernels(), workers, memory, options.progress()));
   }
 
   private HostEngine withOutliers(HostEngine engine) {
@@ -74,7 +83,7 @@ final class EngineChoice {
 
   private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
-        file, options.context(), options.kernels(), workers, pool(), options.progress());
+        file, options.context(), options.kernels(), workers, memory, options.progress());
   }
 
   private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
@@ -120,10 +129,6 @@ final class EngineChoice {
         options.device().cacheSpecs(),
         options.cacheBytes(),
         options.progress());
-  }
-
-  private MemoryPool pool() {
-    return new MemoryPool(options.cacheBytes());
   }
 
   private static Optional<EngineProvider> provider() {

@@ -94,13 +94,23 @@ public final class LoadedModel implements Model {
   }
 
   public static LoadedModel load(Path fileOrFolder, EngineOptions options) {
+    return load(fileOrFolder, options, new MemoryPool(options.cacheBytes()));
+  }
+
+  /**
+   * Loads a model whose KV caches share memory with those of another one.
+   *
+   * @param memory used instead of the bytes of the options
+   */
+  static LoadedModel load(Path fileOrFolder, EngineOptions options, MemoryPool memory) {
     return Files.isDirectory(fileOrFolder)
-        ? loadFolder(fileOrFolder, options)
+        ? loadFolder(fileOrFolder, options, memory)
         : loadGguf(
             GgufFile.open(fileOrFolder),
             () -> WeightsHash.of(fileOrFolder, () -> GgufFile.open(fileOrFolder)),
             fingerprint -> profile(fileOrFolder, fingerprint, options),
-            options);
+            options,
+            memory);
   }
 
   /** Loads the small model of the module kvasir-mini. */
@@ -113,7 +123,11 @@ public final class LoadedModel implements Model {
     boolean hasOwn = options.profile().isEmpty() && options.outliers().isEmpty();
     Optional<Profile> own = hasOwn ? BundledFiles.profile() : Optional.empty();
     return loadGguf(
-        BundledFiles.open(), BundledFiles::hash, unused -> own.or(options::profile), options);
+        BundledFiles.open(),
+        BundledFiles::hash,
+        unused -> own.or(options::profile),
+        options,
+        new MemoryPool(options.cacheBytes()));
   }
 
   /** Returns the given profile, or the one that belongs to the files. */
@@ -135,7 +149,8 @@ public final class LoadedModel implements Model {
       GgufFile file,
       Supplier<String> hash,
       Function<String, Optional<Profile>> profile,
-      EngineOptions options) {
+      EngineOptions options,
+      MemoryPool memory) {
     try {
       return load(
           file.name(),
@@ -143,21 +158,21 @@ public final class LoadedModel implements Model {
           hash,
           profile,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          workers -> new EngineChoice(options, workers).load(file));
+          workers -> new EngineChoice(options, workers, memory).load(file));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
     }
   }
 
-  private static LoadedModel loadFolder(Path folder, EngineOptions options) {
+  private static LoadedModel loadFolder(Path folder, EngineOptions options, MemoryPool memory) {
     return load(
         folder.toString(),
         options,
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         fingerprint -> profile(folder, fingerprint, options),
         () -> Tokenizer.ofFolder(folder),
-        workers -> new EngineChoice(options, workers).load(folder));
+        workers -> new EngineChoice(options, workers, memory).load(folder));
   }
 
   /**
@@ -339,13 +354,15 @@ public final class LoadedModel implements Model {
 
   @Override
   public long maxCacheBytes(SessionOptions options, int tokens) {
-    CacheContext context =
-        cacheContext().withContextLimit(ModelSession.contextLimit(this, options));
-    return engine.maxBytes(
-        CacheSpec.of(options.cache()).withPrefill(options.prefill()),
-        context,
-        tokens,
-        Request.PREFILL_STEP);
+    int contextLimit = ModelSession.contextLimit(this, options);
+    CacheContext context = cacheContext().withContextLimit(contextLimit);
+    long own =
+        engine.maxBytes(
+            CacheSpec.of(options.cache()).withPrefill(options.prefill()),
+            context,
+            tokens,
+            Request.PREFILL_STEP);
+    return own + drafting.maxBytes(contextLimit, tokens);
   }
 
   /**

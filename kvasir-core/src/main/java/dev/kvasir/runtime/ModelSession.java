@@ -18,6 +18,7 @@ import dev.kvasir.engine.PrefixCache.CachedPrefix;
 import dev.kvasir.engine.Request;
 import dev.kvasir.engine.Request.GenerationParams;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.TooLongException;
 import dev.kvasir.sampling.Sampler;
 import dev.kvasir.text.ChatTemplate;
 import dev.kvasir.text.Message;
@@ -219,13 +220,13 @@ public final class ModelSession implements Session {
   private void requireCapacity(int existing, int promptLength) {
     if ((long) existing + promptLength >= contextLimit) {
       String after = existing == 0 ? "" : " after %d that the session holds".formatted(existing);
-      throw new InvalidInputException(
+      throw new TooLongException(
           "the prompt has %d tokens%s; the context has room for %d and one to generate"
               .formatted(promptLength, after, Math.max(0, contextLimit - 1 - existing)));
     }
     if ((long) existing + promptLength > cache.capacity()) {
       String after = existing == 0 ? "" : " after %d that the session holds".formatted(existing);
-      throw new InvalidInputException(
+      throw new TooLongException(
           "the prompt has %d tokens%s; the cache's budget has room for %d"
               .formatted(promptLength, after, Math.max(0, cache.capacity() - existing)));
     }

@@ -7,6 +7,7 @@ import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.spi.EngineProvider;
 import java.util.List;
@@ -57,7 +58,8 @@ class EngineChoiceTest {
   private DecoderEngine loaded(Device place, Optional<EngineProvider> device) {
     EngineOptions options =
         EngineOptions.defaults().withDevice(new DeviceChoice(place, List.of(CacheSpec.DEFAULT)));
-    return new EngineChoice(options, workers, device).load(BundledFiles.open());
+    return new EngineChoice(options, workers, MemoryPool.unlimited(), device)
+        .load(BundledFiles.open());
   }
 
   @ParameterizedTest

@@ -3,16 +3,19 @@ package dev.kvasir.server;
 import dev.kvasir.KvCacheSpec;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.chat.ChatService;
-import dev.kvasir.chat.ServedModel;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.http.Endpoints;
+import dev.kvasir.server.http.InFlightResponses;
 import dev.kvasir.server.http.MalformedRequestHandler;
+import dev.kvasir.server.http.ModelRouter;
 import dev.kvasir.server.http.ProbePort;
+import dev.kvasir.server.http.RoutedModel;
 import dev.kvasir.server.http.SlowConnections;
 import dev.kvasir.server.http.TracedHandler;
-import dev.kvasir.server.responses.ResponseArchive;
+import dev.kvasir.server.models.ModelPool;
+import dev.kvasir.server.models.ModelSource;
 import dev.kvasir.server.responses.ResponseStore;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
@@ -22,8 +25,11 @@ import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.Handler;
@@ -35,9 +41,9 @@ import org.eclipse.jetty.util.VirtualThreads;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 
 /**
- * An HTTP server for one model, compatible with the OpenAI API. Requests wait on virtual threads;
- * each running sequence has a platform thread. Closing the server ends all completions; the model
- * stays open.
+ * An HTTP server for one model or several, compatible with the OpenAI API. Requests wait on virtual
+ * threads; each running sequence has a platform thread. Closing the server ends all completions; a
+ * model that it was given stays open.
  */
 public final class KvasirServer implements AutoCloseable {
   /** A client that reads nothing for this long counts as disconnected. */
@@ -54,27 +60,70 @@ public final class KvasirServer implements AutoCloseable {
   private final Server server;
   private final ServerConnector connector;
   private final Optional<ServerConnector> probes;
-  private final ChatService chatService;
-  private final Optional<ConversationStore> store;
+  private final Served served;
   private final Telemetry telemetry;
   private final Endpoints.HttpService httpService;
+  private final AtomicReference<AccessRules> access;
   private boolean closed;
 
   private KvasirServer(
       Server server,
       ServerConnector connector,
       Optional<ServerConnector> probes,
-      ChatService chatService,
-      Optional<ConversationStore> store,
+      Served served,
       Telemetry telemetry,
-      Endpoints.HttpService httpService) {
+      Endpoints.HttpService httpService,
+      AtomicReference<AccessRules> access) {
     this.server = server;
     this.connector = connector;
     this.probes = probes;
-    this.chatService = chatService;
-    this.store = store;
+    this.served = served;
     this.telemetry = telemetry;
     this.httpService = httpService;
+    this.access = access;
+  }
+
+  /** What the server serves. */
+  private sealed interface Served {
+    /** Ends all completions. */
+    void stop();
+
+    /** Frees what the server has loaded itself. */
+    void close();
+
+    Optional<ConversationStore> store();
+  }
+
+  private record OneModel(ModelService service) implements Served {
+    @Override
+    public void stop() {
+      service.stop();
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public Optional<ConversationStore> store() {
+      return service.store();
+    }
+  }
+
+  private record SeveralModels(ModelPool<RoutedModel> pool) implements Served {
+    @Override
+    public void stop() {
+      pool.stop();
+    }
+
+    @Override
+    public void close() {
+      pool.close();
+    }
+
+    @Override
+    public Optional<ConversationStore> store() {
+      return Optional.empty();
+    }
   }
 
   /**
@@ -98,28 +147,112 @@ public final class KvasirServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server.
+   * Starts a server of one model.
    *
    * @throws InvalidInputException if the address cannot be bound, the memory holds no sequence at
    *     all, or a store cannot be written to
    */
   public static KvasirServer start(LoadedModel model, ServerOptions options, ServerLog log) {
-    return start(model, options, log, Telemetry.open());
+    AtomicReference<AccessRules> access = accessOf(options);
+    Telemetry telemetry = Telemetry.open();
+    ModelService service =
+        ModelService.open(
+            model,
+            options,
+            new ModelService.Shared(
+                new ServerObserver(new Metrics(), log, telemetry),
+                limits(options, access),
+                ModelService::responseStore),
+            new InFlightResponses());
+    return start(
+        new OneModel(service), telemetry, service.endpoints().http(), options, access);
+  }
+
+  /**
+   * Starts a server of several models, each loaded when a request needs it. Responses of the
+   * Responses API are kept in memory only.
+   *
+   * @param models lists them; called again when some may have been added
+   * @param memory limit of all loaded models with their KV caches, in bytes
+   * @param defaultModel of requests that name none; empty to reject these
+   * @param options their caches are those of each model
+   * @throws InvalidInputException if the address cannot be bound
+   */
+  public static KvasirServer start(
+      Supplier<List<ServableModel>> models,
+      long memory,
+      Optional<String> defaultModel,
+      ServerOptions options,
+      ServerLog log) {
+    AtomicReference<AccessRules> access = accessOf(options);
+    InFlightResponses inFlight = new InFlightResponses();
+    ResponseStore responses = ModelService.responseStore(Optional.empty());
+    Telemetry telemetry = Telemetry.open();
+    ModelService.Shared shared =
+        new ModelService.Shared(
+            new ServerObserver(new Metrics(), log, telemetry),
+            limits(options, access),
+            unused -> responses);
+    ModelPool<RoutedModel> pool =
+        new ModelPool<>(
+            memory,
+            () ->
+                models.get().stream()
+                    .map(model -> new LoadableModel(model, options, shared, inFlight))
+                    .toList());
+    Endpoints.HttpService http =
+        ModelRouter.create(
+            pool, defaultModel, shared.metrics(), responses, log, shared.limits(), inFlight);
+    return start(new SeveralModels(pool), telemetry, http, options, access);
+  }
+
+  /** A model of the pool. */
+  private record LoadableModel(
+      ServableModel model,
+      ServerOptions options,
+      ModelService.Shared shared,
+      InFlightResponses inFlight)
+      implements ModelSource<RoutedModel> {
+    @Override
+    public String name() {
+      return model.name();
+    }
+
+    @Override
+    public long bytes() {
+      return model.bytes();
+    }
+
+    @Override
+    public RoutedModel load() {
+      LoadedModel loaded = model.load();
+      try {
+        ServerOptions own = options.withCacheSpecs(model.cacheSpecs());
+        ModelService service = ModelService.open(loaded, own, shared, inFlight.part());
+        shared.log().note("loaded " + loaded.name());
+        return service;
+      } catch (RuntimeException | Error e) {
+        loaded.close();
+        throw e;
+      }
+    }
+  }
+
+  private static AtomicReference<AccessRules> accessOf(ServerOptions options) {
+    return new AtomicReference<>(options.access().listeningOn(options.host()));
+  }
+
+  private static Endpoints.Limits limits(
+      ServerOptions options, AtomicReference<AccessRules> access) {
+    return new Endpoints.Limits(access::get, options.maxBodyBytes(), options.maxSequences());
   }
 
   private static KvasirServer start(
-      LoadedModel model, ServerOptions options, ServerLog log, Telemetry telemetry) {
-    Metrics metrics = new Metrics();
-    ChatService chatService =
-        new ChatService(model, options.serving(), new ServerObserver(metrics, log, telemetry));
-    Optional<ConversationStore> store = openStore(chatService, options, log);
-    Endpoints.Limits limits =
-        new Endpoints.Limits(
-            options.access().listeningOn(options.host()),
-            options.maxBodyBytes(),
-            options.maxSequences());
-    Endpoints.HttpService httpService =
-        Endpoints.create(chatService, metrics, store, responseStore(store), log, limits);
+      Served served,
+      Telemetry telemetry,
+      Endpoints.HttpService httpService,
+      ServerOptions options,
+      AtomicReference<AccessRules> access) {
     Server server = newServer();
     ServerConnector connector = newConnector(server, options.host(), options.port());
     server.addConnector(connector);
@@ -141,32 +274,12 @@ public final class KvasirServer implements AutoCloseable {
     try {
       listen(server, options);
     } catch (RuntimeException e) {
-      chatService.close();
-      store.ifPresent(ConversationStore::close);
+      served.stop();
+      served.close();
       telemetry.close();
       throw e;
     }
-    return new KvasirServer(server, connector, probes, chatService, store, telemetry, httpService);
-  }
-
-  private static Optional<ConversationStore> openStore(
-      ChatService chatService, ServerOptions options, ServerLog log) {
-    ServedModel served = chatService.served();
-    return options.stores().isEmpty()
-        ? Optional.empty()
-        : Optional.of(
-            ConversationStore.open(
-                served.model(),
-                options.stores(),
-                served.cacheSpecs(),
-                served.contextLimit(),
-                log::note));
-  }
-
-  private static ResponseStore responseStore(Optional<ConversationStore> store) {
-    return new ResponseStore(
-        ResponseStore.MAX_BYTES,
-        store.<ResponseArchive>map(ResponseTexts::new).orElse(ResponseArchive.NONE));
+    return new KvasirServer(server, connector, probes, served, telemetry, httpService, access);
   }
 
   private static Server newServer() {
@@ -220,7 +333,12 @@ public final class KvasirServer implements AutoCloseable {
   }
 
   Optional<ConversationStore> store() {
-    return store;
+    return served.store();
+  }
+
+  /** Replaces which clients are allowed, from the next request on. */
+  public void setAccess(AccessRules rules) {
+    access.set(rules.listeningOn(connector.getHost()));
   }
 
   /** Returns the port that the server listens on. */
@@ -251,14 +369,14 @@ public final class KvasirServer implements AutoCloseable {
     }
     closed = true;
     httpService.onStop().run();
-    chatService.close();
-    store.ifPresent(ConversationStore::close);
+    served.stop();
     try {
       httpService.inFlight().await(SHUTDOWN_TIMEOUT);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     stop(server);
+    served.close();
     telemetry.close();
   }
 }

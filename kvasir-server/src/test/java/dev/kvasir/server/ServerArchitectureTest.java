@@ -27,7 +27,9 @@ class ServerArchitectureTest {
 
   static {
     ALLOWED.put(
-        "http", Set.of("state", "openai", "responses", "anthropic", "llamacpp", "watch", "api"));
+        "http",
+        Set.of("models", "state", "openai", "responses", "anthropic", "llamacpp", "watch", "api"));
+    ALLOWED.put("models", Set.of());
     ALLOWED.put("state", Set.of("watch"));
     ALLOWED.put("openai", Set.of("api"));
     ALLOWED.put("anthropic", Set.of("api"));

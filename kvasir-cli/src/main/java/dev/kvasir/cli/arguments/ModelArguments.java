@@ -31,6 +31,13 @@ public final class ModelArguments {
               + " downloaded once. Default: the small bundled model.")
   private ModelLocation location;
 
+  /** Returns the arguments of a model at a location. */
+  public static ModelArguments of(ModelLocation location) {
+    ModelArguments model = new ModelArguments();
+    model.location = location;
+    return model;
+  }
+
   public boolean isBundled() {
     return location == null;
   }

@@ -43,6 +43,10 @@ public final class SpeculationArguments {
     return options.withSpeculation(speculation);
   }
 
+  public boolean hasDraftModel() {
+    return speculation().kind() == Speculation.Kind.MODEL;
+  }
+
   private Speculation speculation() {
     return switch (kind) {
       case "off" -> Speculation.off();

@@ -1,31 +1,30 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.choice.CacheChoice;
-import dev.kvasir.cli.arguments.AutoCache;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
-import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.SpeculationArguments;
+import dev.kvasir.cli.terminal.Hangup;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
-import dev.kvasir.profile.Profile;
-import dev.kvasir.runtime.DeviceChoice;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
+import dev.kvasir.server.ServableModel;
 import dev.kvasir.server.ServerOptions;
+import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.OptionalLong;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** Serves a model over HTTP. */
+/** Serves a model, or several, over HTTP. */
 @Command(
     name = "serve",
     description = {
@@ -37,6 +36,7 @@ import picocli.CommandLine.Mixin;
     footer = {
       "  kvasir serve --kv auto",
       "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
+      "  kvasir serve --models-dir models --memory 24GiB --kv some-model=kivi:2",
       "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
       "  kvasir serve --kv kivi:2 --store /var/lib/kvasir,50GiB --store redis://10.0.0.7",
       "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
@@ -46,7 +46,8 @@ public final class Serve implements Callable<Integer> {
 
   private final Streams streams;
 
-  @Mixin private ModelArguments model;
+  @Mixin private ServedModelArguments models;
+  @Mixin private ServiceArguments service;
   @Mixin private ServeArguments serve;
   @Mixin private LoadArguments load;
   @Mixin private DeviceArguments device;
@@ -56,54 +57,114 @@ public final class Serve implements Callable<Integer> {
     this.streams = streams;
   }
 
-  private CacheSpec chooseCache() {
-    ModelOutline outline = model.outline(load);
-    Optional<Profile> given = load.profile().map(Profile::open);
-    outline.requireProfile(given);
-    CacheChoice choice =
-        new AutoCache(
-                outline,
-                given.or(() -> model.profile(null)),
-                device.supportedCaches(model, outline))
-            .choose(serve.tokens(outline), OptionalLong.of(serve.cacheBytes()));
-    AutoCache.report(choice, streams);
-    return choice.spec();
+  private ModelLoading loading() {
+    return new ModelLoading(service, load, device, speculation, streams);
   }
 
   @Override
   public Integer call() throws InterruptedException {
+    return models.isSeveral() ? serveSeveral() : serveOne(models.single());
+  }
+
+  private int serveOne(ModelArguments model) throws InterruptedException {
+    models.checkSingle();
     // Check the options before the model loads.
-    ServerOptions options = serve.options(this::chooseCache);
-    DeviceChoice choice =
-        options.stores().isEmpty()
-            ? device.choice(options.cacheSpecs())
-            : device.choiceWithStorage("--store");
-    EngineOptions loading =
-        speculation.addTo(load.options().withCacheBytes(serve.cacheBytes()).withDevice(choice));
-    serve.check(model.outline(load), options, loading.profile().or(() -> model.profile(null)));
-    try (LoadedModel loaded = model.load(loading, streams);
+    ModelLoading loading = loading();
+    List<CacheSpec> specs = loading.specs(model);
+    ServerOptions options = serve.addTo(service.options(specs));
+    EngineOptions engine = loading.checked(model, specs);
+    try (LoadedModel loaded = model.load(engine, streams);
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
-      device.report(loaded, streams);
-      options.cacheSpecs().forEach(spec -> loaded.warning(spec).ifPresent(streams::note));
-      streams.note(
-          "serving %s at http://%s:%d/ with KV cache %s in %s; Ctrl-C ends it"
+      loading.report(loaded, specs);
+      String what =
+          "%s at %s with KV cache %s in %s"
               .formatted(
                   loaded.config().name(),
-                  options.host(),
-                  server.port(),
-                  options.cacheSpecs().getFirst(),
-                  Units.bytes(loaded.cacheMemory().limit())));
-      server
-          .metricsPort()
-          .ifPresent(
-              port ->
-                  streams.note("metrics at http://%s:%d/metrics".formatted(options.host(), port)));
-      termination.await();
-      drain(server, termination);
-      streams.note("ending all answers");
+                  address(options, server.port()),
+                  specs.getFirst(),
+                  Units.bytes(loaded.cacheMemory().limit()));
+      run(server, options, termination, what);
     }
     return 0;
+  }
+
+  private int serveSeveral() throws InterruptedException {
+    checkSeveral();
+    Map<String, ModelArguments> known = models.byName(streams);
+    CacheKinds kinds = CacheKinds.of(service.typedSpecs(), known.keySet());
+    ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
+    loading().options(List.of()); // to check them
+    long memory = models.memoryBytes();
+    try (Termination termination = Termination.install();
+        KvasirServer server =
+            KvasirServer.start(
+                () -> onDemand(kinds),
+                memory,
+                models.defaultName(),
+                options,
+                new ServerLog(streams.err()))) {
+      String what =
+          "%d models at %s in %s, with %s of KV caches each"
+              .formatted(
+                  known.size(),
+                  address(options, server.port()),
+                  Units.bytes(memory),
+                  Units.bytes(service.cacheBytes()));
+      run(server, options, termination, what);
+    }
+    return 0;
+  }
+
+  /** Rejects options that mean one model. */
+  private void checkSeveral() {
+    String wrong = null;
+    if (load.profile().isPresent()) {
+      wrong = "--profile";
+    } else if (service.hasToolFormat()) {
+      wrong = "--tool-format";
+    } else if (speculation.hasDraftModel()) {
+      wrong = "a draft model";
+    }
+    if (wrong != null) {
+      throw new InvalidInputException("%s is of one model; expected one --model".formatted(wrong));
+    }
+  }
+
+  private List<ServableModel> onDemand(CacheKinds kinds) {
+    return models.byName(streams).entrySet().stream()
+        .<ServableModel>map(
+            each ->
+                new ModelOnDemand(
+                    each.getKey(), each.getValue(), kinds.of(each.getKey()), loading()))
+        .toList();
+  }
+
+  private static String address(ServerOptions options, int port) {
+    return "http://%s:%d/".formatted(options.host(), port);
+  }
+
+  private void run(KvasirServer server, ServerOptions options, Termination termination, String what)
+      throws InterruptedException {
+    streams.note("serving %s; Ctrl-C ends it".formatted(what));
+    server
+        .metricsPort()
+        .ifPresent(port -> streams.note("metrics at " + address(options, port) + "metrics"));
+    try (Hangup _ = serve.hasKeys() ? Hangup.install(() -> reloadKeys(server)) : Hangup.none()) {
+      termination.await();
+      drain(server, termination);
+    }
+    streams.note("ending all answers");
+  }
+
+  private void reloadKeys(KvasirServer server) {
+    try {
+      AccessRules rules = serve.access();
+      server.setAccess(rules);
+      streams.note("read %d API keys again".formatted(rules.keyDigests().size()));
+    } catch (InvalidInputException e) {
+      streams.note("the API keys stay as they were: " + e.getMessage());
+    }
   }
 
   private void drain(KvasirServer server, Termination termination) throws InterruptedException {

@@ -1,56 +1,21 @@
 package dev.kvasir.cli.serve;
 
-import dev.kvasir.ToolFormat;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cli.arguments.AutoCache;
-import dev.kvasir.cli.arguments.MethodHelp;
-import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.TextArgument;
-import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.memory.ByteCount;
-import dev.kvasir.profile.Profile;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.server.api.AccessRules;
-import dev.kvasir.store.StoreAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
-/** The options of a server. */
+/** The options of an HTTP server. */
 final class ServeArguments {
   private static final int MIN_KEY_LENGTH = 8;
-
-  @Option(
-      names = "--kv",
-      paramLabel = "SPEC",
-      description =
-          MethodHelp.SPEC_OR_AUTO
-              + " Repeat the option to let requests choose; the first cache is the default. Default: fp16.")
-  private List<String> cacheSpecs = new ArrayList<>();
-
-  @Option(
-      names = "--kv-memory",
-      paramLabel = "SIZE",
-      defaultValue = "2GiB",
-      description =
-          "What the caches of all conversations may take together. Default: ${DEFAULT-VALUE}.")
-  private String memory;
-
-  @Option(
-      names = "--store",
-      paramLabel = "PLACE",
-      description =
-          "Keep prefixes of conversations beyond this process, in a folder (DIR or"
-              + " DIR,50GiB) or in Redis (redis://HOST:PORT). May be repeated; folders are"
-              + " searched before servers. Default: no store.")
-  private List<String> stores = new ArrayList<>();
 
   @Option(
       names = "--port",
@@ -73,7 +38,7 @@ final class ServeArguments {
       paramLabel = "FILE",
       description =
           "File with the accepted API keys, one per line. Lines that begin with # are"
-              + " ignored.")
+              + " ignored. SIGHUP reads it again.")
   private Path keyFile;
 
   @Option(
@@ -99,29 +64,6 @@ final class ServeArguments {
   private List<String> hosts = new ArrayList<>();
 
   @Option(
-      names = "--context",
-      paramLabel = "N",
-      description = "Maximum tokens of a prompt and its answer. Default: the model's context.")
-  private Integer context;
-
-  @Option(
-      names = "--answer-tokens",
-      paramLabel = "N",
-      defaultValue = "2048",
-      description =
-          "Maximum tokens of an answer whose request sets no limit. Memory is reserved"
-              + " for them. Default: ${DEFAULT-VALUE}.")
-  private int answerTokens;
-
-  @Option(
-      names = "--max-sequences",
-      paramLabel = "N",
-      defaultValue = "64",
-      description =
-          "Maximum number of answers that are generated at once. Default:" + " ${DEFAULT-VALUE}.")
-  private int sequences;
-
-  @Option(
       names = "--max-waiting",
       paramLabel = "N",
       defaultValue = "256",
@@ -145,14 +87,6 @@ final class ServeArguments {
   private int timeout;
 
   @Option(
-      names = "--tool-format",
-      paramLabel = "FORMAT",
-      description =
-          "How the model writes tool calls, as in hermes, llama3, mistral or harmony;"
-              + " docs/server.md lists all. Default: recognised from the chat template.")
-  private String toolFormat;
-
-  @Option(
       names = "--metrics-port",
       paramLabel = "N",
       description =
@@ -173,96 +107,36 @@ final class ServeArguments {
     return Duration.ofSeconds(OptionValue.atLeast("--drain", drain, 0));
   }
 
-  long cacheBytes() {
-    return ByteCount.parse("--kv-memory", memory);
-  }
-
-  /**
-   * @param auto the cache that auto stands for
-   */
-  ServerOptions options(Supplier<CacheSpec> auto) {
-    cacheBytes();
+  /** Adds these options to those of a service. */
+  ServerOptions addTo(ServerOptions options) {
     long bodyBytes = ByteCount.parse("--max-body", body);
     if (bodyBytes > Integer.MAX_VALUE / 2) {
       throw new InvalidInputException("--max-body is %s; expected at most 1GiB".formatted(body));
     }
-    List<CacheSpec> specs =
-        cacheSpecs.isEmpty()
-            ? List.of(CacheSpec.DEFAULT)
-            : cacheSpecs.stream()
-                .distinct()
-                .map(spec -> AutoCache.isAuto(spec) ? auto.get() : CacheSpec.parse(spec))
-                .distinct()
-                .toList();
     drain();
-    ServerOptions options = options(specs, (int) bodyBytes);
+    ServerOptions added =
+        options
+            .withAddress(host, OptionValue.between("--port", port, 0, 65535))
+            .withConcurrency(
+                options.maxSequences(), OptionValue.between("--max-waiting", waiting, 0, 100_000))
+            .withLimits(
+                (int) bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
+            .withAccess(access());
     return metricsPort == null
-        ? options
-        : options.withMetricsPort(OptionValue.between("--metrics-port", metricsPort, 0, 65535));
+        ? added
+        : added.withMetricsPort(OptionValue.between("--metrics-port", metricsPort, 0, 65535));
   }
 
-  private ServerOptions options(List<CacheSpec> specs, int bodyBytes) {
-    return ServerOptions.defaults()
-        .withAddress(host, OptionValue.between("--port", port, 0, 65535))
-        .withCacheSpecs(specs)
-        .withLengths(
-            context == null ? Integer.MAX_VALUE : OptionValue.atLeast("--context", context, 2),
-            OptionValue.atLeastOne("--answer-tokens", answerTokens))
-        .withConcurrency(
-            OptionValue.between("--max-sequences", sequences, 1, 4096),
-            OptionValue.between("--max-waiting", waiting, 0, 100_000))
-        .withLimits(bodyBytes, Duration.ofSeconds(OptionValue.atLeastOne("--timeout", timeout)))
-        .withAccess(access())
-        .withStores(stores())
-        .withToolFormat(Optional.ofNullable(toolFormat).map(ServeArguments::toolFormat));
-  }
-
-  private static ToolFormat toolFormat(String label) {
-    try {
-      return ToolFormat.parse(label);
-    } catch (IllegalArgumentException e) {
-      throw new InvalidInputException("--tool-format: " + e.getMessage());
-    }
-  }
-
-  /** Returns the tokens of the longest conversation. */
-  int tokens(ModelOutline outline) {
-    return context == null
-        ? outline.config().contextLength()
-        : outline.requireContext("--context", OptionValue.atLeast("--context", context, 2));
+  boolean hasKeys() {
+    return keyFile != null;
   }
 
   /**
-   * Rejects options that do not fit the model, before its weights are loaded.
+   * Reads the keys.
    *
-   * @param profile the calibration profile of the model
+   * @throws InvalidInputException if the file cannot be read or has none
    */
-  void check(ModelOutline outline, ServerOptions options, Optional<Profile> profile) {
-    outline.requireProfile(profile);
-    int limit = tokens(outline);
-    options.cacheSpecs().forEach(spec -> outline.requireCache(spec, profile, limit));
-    requireMemory(outline, options.cacheSpecs().getFirst(), profile, limit);
-  }
-
-  /** Rejects memory that does not hold one answer to a request that sets no bound. */
-  private void requireMemory(
-      ModelOutline outline, CacheSpec spec, Optional<Profile> profile, int limit) {
-    int tokens = Math.min(limit, answerTokens + 1);
-    long least = outline.sequenceBytes(spec, profile, tokens);
-    if (least > cacheBytes()) {
-      throw new InvalidInputException(
-          "--kv-memory is %s; expected at least %s, which an answer of %d tokens may take with '%s'"
-              .formatted(memory, Units.typedBytes(least), tokens - 1, spec));
-    }
-  }
-
-  private List<StoreAddress> stores() {
-    List<StoreAddress> places = stores.stream().map(StoreAddress::parse).toList();
-    places.forEach(StoreAddress::check);
-    return places;
-  }
-
-  private AccessRules access() {
+  AccessRules access() {
     List<String> keys = keyFile == null ? List.of() : keys(keyFile);
     if (keys.isEmpty() && !insecure && !AccessRules.isLoopback(host)) {
       throw new InvalidInputException(

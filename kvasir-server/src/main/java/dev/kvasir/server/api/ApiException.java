@@ -85,6 +85,15 @@ public final class ApiException extends RuntimeException {
     return new ApiException(404, "invalid_request_error", field, "not_found", message);
   }
 
+  public static ApiException unknownModel(String message) {
+    return new ApiException(404, "invalid_request_error", "model", "model_not_found", message);
+  }
+
+  /** The request contradicts the present state. */
+  public static ApiException conflict(String message) {
+    return new ApiException(409, "invalid_request_error", null, "conflict", message);
+  }
+
   public static ApiException methodNotAllowed(String message) {
     return new ApiException(405, "invalid_request_error", null, "method_not_allowed", message);
   }

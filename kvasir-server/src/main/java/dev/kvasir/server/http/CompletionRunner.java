@@ -23,6 +23,11 @@ final class CompletionRunner {
     this.inFlight = inFlight;
   }
 
+  /** Counts a response as in progress until this is closed. */
+  InFlightResponses.InFlight hold() {
+    return inFlight.begin();
+  }
+
   /** Runs a completion to its end. A disconnected client cancels it. */
   void run(CompletionRequest request, CompletionWriter writer)
       throws IOException, InterruptedException {

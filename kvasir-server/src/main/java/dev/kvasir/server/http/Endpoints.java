@@ -1,6 +1,7 @@
 package dev.kvasir.server.http;
 
 import com.google.gson.JsonObject;
+import dev.kvasir.chat.Admission;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.api.AccessRules;
@@ -19,26 +20,20 @@ import dev.kvasir.store.prefix.ConversationStore;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
-/** The routes of the server. */
+/** The endpoints of one model. */
 public final class Endpoints {
-  private static final String CONVERSATIONS = "/kvasir/conversations/";
-  private static final long BUSY_MILLIS = 500;
-  private static final long IDLE_MILLIS = 3000;
+  static final String CONVERSATIONS = "/kvasir/conversations/";
 
   private final ServedModel served;
   private final ServerState state;
+  private final Admission admission;
   private final InFlightResponses inFlight;
-  private final AtomicBoolean draining = new AtomicBoolean();
-  private final AtomicBoolean stopping = new AtomicBoolean();
-
-  private Endpoints(ServedModel served, ServerState state, InFlightResponses inFlight) {
-    this.inFlight = inFlight;
-    this.served = served;
-    this.state = state;
-  }
+  private final Readiness readiness;
+  private final ModelEndpoints models;
+  private final Router router;
+  private final Router probes;
 
   /**
    * @param probes metrics and probes alone, which need no key
@@ -54,32 +49,70 @@ public final class Endpoints {
       InFlightResponses inFlight) {}
 
   /**
-   * @param access which clients are allowed
+   * @param access which clients are allowed; asked once a request
    * @param maxBodyBytes limit on the size of a request body
    * @param maxSequences sequences that run concurrently
    */
-  public record Limits(AccessRules access, int maxBodyBytes, int maxSequences) {}
+  public record Limits(Supplier<AccessRules> access, int maxBodyBytes, int maxSequences) {}
 
-  public static HttpService create(
+  /**
+   * @param inFlight tracks the responses of this model
+   */
+  public Endpoints(
       ChatService service,
       Metrics metrics,
       Optional<ConversationStore> store,
       ResponseStore responseStore,
       ServerLog log,
-      Limits limits) {
-    ServedModel served = service.served();
+      Limits limits,
+      InFlightResponses inFlight) {
+    this.served = service.served();
+    this.state = new ServerState(service, metrics, store);
+    this.admission = service.admission();
+    this.inFlight = inFlight;
+    this.readiness = new Readiness(inFlight, this::isIntact);
+    this.models = new ModelEndpoints(served, service.queue(), limits.maxSequences());
+    this.router =
+        new Router(limits.access(), metrics, log, limits.maxBodyBytes(), admission::retrySeconds);
+    this.probes = probeRouter(metrics, log);
     RequestReader reader = new RequestReader(service);
-    ServerState state = new ServerState(service, metrics, store);
-    InFlightResponses inFlight = new InFlightResponses();
-    Endpoints all = new Endpoints(served, state, inFlight);
-    Router router =
-        new Router(
-            limits.access(),
-            metrics,
-            log,
-            limits.maxBodyBytes(),
-            service.admission()::retrySeconds);
     CompletionRunner runner = new CompletionRunner(service.queue(), inFlight);
+    addCompletions(runner, reader);
+    addInfill(runner, reader);
+    router.add(
+        "POST",
+        ResponsesEndpoint.PATH,
+        new ResponsesEndpoint(runner, reader, responseStore, served.model().tokenizer(), log));
+    new StoredResponses(responseStore).addTo(router);
+    MessagesEndpoint messages = new MessagesEndpoint(runner, reader);
+    router
+        .add("POST", MessagesEndpoint.PATH, messages)
+        .add("POST", MessagesEndpoint.COUNT_PATH, messages.counter());
+    models.addTo(router);
+    new GatewayEndpoints(served, limits.maxSequences()).addTo(router);
+    router.add("DELETE", CONVERSATIONS, this::forget);
+    addCommon(router, probes, new StateEndpoints(new OwnState(), readiness), readiness);
+  }
+
+  static Router probeRouter(Metrics metrics, ServerLog log) {
+    AccessRules all = AccessRules.loopback().listeningOn("any");
+    return new Router(() -> all, metrics, log, 0, () -> 1);
+  }
+
+  /** Adds what a server has whatever its models are. */
+  static void addCommon(Router router, Router probes, StateEndpoints state, Readiness readiness) {
+    for (String unsupported : List.of("/v1/audio/", "/v1/images/")) {
+      router.add("POST", unsupported, Endpoints::refuseMedia);
+    }
+    Endpoint page = new StaticFiles();
+    router.addPublic("GET", "/", page).addPublic("GET", "/page/", page);
+    state.addTo(router);
+    state.addToProbes(probes);
+    readiness.addTo(router);
+    readiness.addTo(probes);
+  }
+
+  private void addCompletions(CompletionRunner runner, RequestReader reader) {
     Endpoint chat =
         new CompletionEndpoint(
             runner,
@@ -94,16 +127,13 @@ public final class Endpoints {
             request ->
                 new CompletionResponseBuilder(
                     reader.nameFor(request), served.model().tokenizer(), request));
-    ResponsesEndpoint responses =
-        new ResponsesEndpoint(runner, reader, responseStore, served.model().tokenizer(), log);
-    MessagesEndpoint messages = new MessagesEndpoint(runner, reader);
-    Endpoint page = new StaticFiles();
     for (String version : List.of("/v1", "")) {
       router.add("POST", version + "/chat/completions", chat);
       router.add("POST", version + "/completions", text);
     }
-    new ModelEndpoints(served, service.queue(), limits.maxSequences()).addTo(router);
-    new GatewayEndpoints(served, limits.maxSequences()).addTo(router);
+  }
+
+  private void addInfill(CompletionRunner runner, RequestReader reader) {
     InfillReader gaps = new InfillReader(served.model().tokenizer());
     router.add(
         "POST",
@@ -112,91 +142,69 @@ public final class Endpoints {
             runner,
             request -> reader.completion(gaps.completion(request)),
             request -> new InfillFormat(reader.nameFor(request))));
-    for (String unsupported : List.of("/v1/audio/", "/v1/images/")) {
-      router.add("POST", unsupported, Endpoints::refuseMedia);
-    }
-    String oneResponse = ResponsesEndpoint.PATH + "/";
-    router
-        .add("POST", ResponsesEndpoint.PATH, responses)
-        .add("GET", oneResponse, responses::get)
-        .add("POST", oneResponse, responses::cancel)
-        .add("DELETE", oneResponse, responses::delete)
-        .add("POST", "/v1/messages", messages)
-        .add("POST", "/v1/messages/count_tokens", messages.counter());
-    router
-        .add("GET", "/metrics", all::metrics)
-        .add("GET", "/kvasir/state", all::state)
-        .add("GET", "/kvasir/events", all::events)
-        .add("DELETE", CONVERSATIONS, all::forget)
-        .addPublic("GET", "/", page)
-        .addPublic("GET", "/page/", page);
-    all.addProbes(router);
-    Router probes = new Router(AccessRules.loopback().listeningOn("any"), metrics, log, 0, () -> 1);
-    probes.addPublic("GET", "/metrics", all::metrics);
-    all.addProbes(probes);
-    return new HttpService(router, probes, all::drain, () -> all.stopping.set(true), inFlight);
   }
 
-  private void addProbes(Router router) {
-    router
-        .addPublic("GET", "/health", this::ready)
-        .addPublic("GET", "/ping", this::ready)
-        .addPublic("GET", "/readyz", this::ready)
-        .addPublic("GET", "/livez", this::live);
+  /** Returns what a server of this model alone has. */
+  public HttpService http() {
+    return new HttpService(router, probes, readiness::drain, readiness::stop, inFlight);
   }
 
-  private void drain() {
-    draining.set(true);
-    inFlight.drain();
+  Router router() {
+    return router;
   }
 
-  private void ready(Exchange exchange) throws IOException {
-    if (draining.get() || stopping.get()) {
-      throw ApiException.stopping();
-    }
-    live(exchange);
+  ServerState state() {
+    return state;
   }
 
-  /** Fails when only a restart helps. */
-  private void live(Exchange exchange) throws IOException {
-    if (!served.model().isIntact()) {
-      throw ApiException.internal();
-    }
-    JsonObject body = new JsonObject();
-    body.addProperty("status", "ok");
-    exchange.json(200, body);
+  ModelEndpoints models() {
+    return models;
+  }
+
+  /** Returns false when only a restart helps. */
+  boolean isIntact() {
+    return served.model().isIntact();
+  }
+
+  Admission admission() {
+    return admission;
+  }
+
+  public InFlightResponses inFlight() {
+    return inFlight;
   }
 
   private static void refuseMedia(Exchange exchange) {
     throw ApiException.invalid("this server has no models for audio or images; it generates text");
   }
 
-  private void metrics(Exchange exchange) throws IOException {
-    exchange.text(200, "text/plain; version=0.0.4; charset=utf-8", state.metrics());
-  }
-
-  private void state(Exchange exchange) throws IOException {
-    exchange.json(200, state.json(exchange.tenant()));
-  }
-
-  /** Streams the server state until the client disconnects. */
-  private void events(Exchange exchange) throws IOException, InterruptedException {
-    EventStream stream = new EventStream(exchange);
-    while (!stopping.get()) {
-      stream.data(state.json(exchange.tenant()));
-      long begin = System.nanoTime();
-      do {
-        TimeUnit.MILLISECONDS.sleep(BUSY_MILLIS);
-      } while (state.isIdle()
-          && !stopping.get()
-          && System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS));
-    }
-    stream.close();
-  }
-
   private void forget(Exchange exchange) throws IOException {
-    String tenant = CacheSalt.tenant(exchange.tenant(), exchange.parameter(CacheSalt.FIELD));
-    served.model().prefixes().forget(tenant, exchange.after(CONVERSATIONS));
+    deletePrefixes(exchange);
     exchange.noContent();
+  }
+
+  /** Deletes the cached prefixes of the conversation that a request names, and returns its name. */
+  String deletePrefixes(Exchange exchange) {
+    String tenant = CacheSalt.tenant(exchange.tenant(), exchange.parameter(CacheSalt.FIELD));
+    String conversation = exchange.after(CONVERSATIONS);
+    served.model().prefixes().forget(tenant, conversation);
+    return conversation;
+  }
+
+  private final class OwnState implements StateEndpoints.Source {
+    @Override
+    public JsonObject json(Exchange exchange) {
+      return state.json(exchange.tenant());
+    }
+
+    @Override
+    public boolean isIdle() {
+      return state.isIdle();
+    }
+
+    @Override
+    public String metrics() {
+      return state.metrics();
+    }
   }
 }

@@ -31,6 +31,9 @@ final class Exchange {
   private final int maxBodyBytes;
   private String tenant = "";
   private Function<ApiException, JsonObject> errors = ApiException::json;
+  private Fields body; // null until it is read
+  private String route = "unknown";
+  private boolean streams;
   private int status;
 
   Exchange(Request request, Response response, int maxBodyBytes) {
@@ -92,10 +95,28 @@ final class Exchange {
     response.getHeaders().put(name, value);
   }
 
+  /** Returns the path that its endpoint was registered for, for metrics. */
+  String route() {
+    return route;
+  }
+
+  void route(String value) {
+    route = value;
+  }
+
   /**
+   * Returns the body, which is read once.
+   *
    * @throws ApiException if the body is too large or too slow, not UTF-8 or not a JSON object
    */
   Fields body() throws IOException {
+    if (body == null) {
+      body = readBody();
+    }
+    return body;
+  }
+
+  private Fields readBody() throws IOException {
     byte[] bytes;
     try (InputStream in = Content.Source.asInputStream(request)) {
       bytes = new BodyReader(in, System::nanoTime).read(maxBodyBytes);
@@ -122,7 +143,14 @@ final class Exchange {
     return status != 0;
   }
 
+  /** Ends the response with an object, also after keep-alives. */
   void json(int code, JsonElement body) throws IOException {
+    if (isCommitted()) {
+      String text = streams ? "data: " + body + "\n\n" : body.toString();
+      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.close();
+      return;
+    }
     response.getHeaders().put(JSON);
     bytes(code, body.toString().getBytes(StandardCharsets.UTF_8));
   }
@@ -149,8 +177,24 @@ final class Exchange {
     response.setStatus(code);
   }
 
-  /** Starts a response of unknown length. */
+  /**
+   * Writes what clients ignore, before it is known what the response will be. It keeps the
+   * connection alive and detects a disconnect.
+   *
+   * @param asEvents whether the response will be a stream of events
+   */
+  void keepAlive(boolean asEvents, String why) throws IOException {
+    streams = asEvents;
+    OutputStream stream = begin(200, asEvents ? EventStream.TYPE : JSON.getValue());
+    stream.write((asEvents ? ": " + why + "\n\n" : " ").getBytes(StandardCharsets.UTF_8));
+    stream.flush();
+  }
+
+  /** Starts a response of unknown length, unless keep-alives have started it. */
   OutputStream begin(int code, String type) {
+    if (isCommitted()) {
+      return out;
+    }
     begin(code);
     header(HttpHeader.CONTENT_TYPE, type);
     header(HttpHeader.CACHE_CONTROL, "no-store");

@@ -3,9 +3,19 @@ package dev.kvasir.server.http;
 import com.google.gson.JsonObject;
 import dev.kvasir.chat.ServedModel;
 import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
 
 /** What gateways and balancers for other servers ask before they send requests. */
 final class GatewayEndpoints {
+  /** Of vLLM's production stack. */
+  private static final String SLEEPING = "/is_sleeping";
+
+  /** Of SGLang's gateway. */
+  private static final List<String> MODEL_INFO = List.of("/model_info", "/get_model_info");
+
+  private static final List<String> SERVER_INFO = List.of("/server_info", "/get_server_info");
+
   private final ServedModel served;
   private final int maxSequences;
 
@@ -14,13 +24,17 @@ final class GatewayEndpoints {
     this.maxSequences = maxSequences;
   }
 
+  /** Lets one endpoint answer all of these for a server with several models. */
+  static void addTo(Router router, Endpoint endpoint) {
+    Stream.of(List.of(SLEEPING), MODEL_INFO, SERVER_INFO)
+        .flatMap(List::stream)
+        .forEach(path -> router.add("GET", path, endpoint));
+  }
+
   void addTo(Router router) {
-    router
-        .add("GET", "/is_sleeping", GatewayEndpoints::isSleeping) // of vLLM's production stack
-        .add("GET", "/model_info", this::modelInfo) // of SGLang's gateway
-        .add("GET", "/get_model_info", this::modelInfo)
-        .add("GET", "/server_info", this::serverInfo)
-        .add("GET", "/get_server_info", this::serverInfo);
+    router.add("GET", SLEEPING, GatewayEndpoints::isSleeping);
+    MODEL_INFO.forEach(path -> router.add("GET", path, this::modelInfo));
+    SERVER_INFO.forEach(path -> router.add("GET", path, this::serverInfo));
   }
 
   private static void isSleeping(Exchange exchange) throws IOException {

@@ -2,6 +2,7 @@ package dev.kvasir.server.http;
 
 import dev.kvasir.server.api.ApiException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -12,10 +13,22 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class InFlightResponses {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition none = lock.newCondition();
+  private final Optional<InFlightResponses> all;
   private int count;
   private boolean draining;
 
-  InFlightResponses() {}
+  public InFlightResponses() {
+    this.all = Optional.empty();
+  }
+
+  private InFlightResponses(InFlightResponses all) {
+    this.all = Optional.of(all);
+  }
+
+  /** Returns a tracker of some of these responses. */
+  public InFlightResponses part() {
+    return new InFlightResponses(this);
+  }
 
   /** Closed when the response is written, or cannot be. */
   interface InFlight extends AutoCloseable {
@@ -27,16 +40,21 @@ public final class InFlightResponses {
    * @throws ApiException if no response may begin any more
    */
   InFlight begin() {
+    Optional<InFlight> outer = all.map(InFlightResponses::begin);
     lock.lock();
     try {
       if (draining) {
+        outer.ifPresent(InFlight::close);
         throw ApiException.stopping();
       }
       count++;
-      return this::end;
     } finally {
       lock.unlock();
     }
+    return () -> {
+      end();
+      outer.ifPresent(InFlight::close);
+    };
   }
 
   private void end() {
@@ -45,6 +63,15 @@ public final class InFlightResponses {
       if (--count == 0) {
         none.signalAll();
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isIdle() {
+    lock.lock();
+    try {
+      return count == 0;
     } finally {
       lock.unlock();
     }

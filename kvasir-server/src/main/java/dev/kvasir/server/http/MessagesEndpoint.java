@@ -15,6 +15,9 @@ import java.util.List;
 
 /** Handles the requests of the Messages API. */
 final class MessagesEndpoint implements Endpoint {
+  static final String PATH = "/v1/messages";
+  static final String COUNT_PATH = PATH + "/count_tokens";
+
   private final CompletionRunner runner;
   private final RequestReader requests;
 

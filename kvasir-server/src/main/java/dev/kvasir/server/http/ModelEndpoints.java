@@ -14,6 +14,7 @@ import java.util.List;
 /** Describes the model, and encodes and decodes its tokens. */
 final class ModelEndpoints {
   static final String MODELS = "/v1/models/";
+  static final String ID = "id";
 
   private final ServedModel served;
   private final RequestQueue queue;
@@ -44,20 +45,54 @@ final class ModelEndpoints {
   }
 
   private void models(Exchange exchange) throws IOException {
+    exchange.json(200, list(all()));
+  }
+
+  /** Returns the response that lists models. */
+  static JsonObject list(List<JsonObject> models) {
     JsonArray data = new JsonArray();
-    served.names().forEach(name -> data.add(model(name)));
+    models.forEach(data::add);
     JsonObject body = new JsonObject();
     body.addProperty("object", "list");
     body.add("data", data);
-    exchange.json(200, body);
+    return body;
+  }
+
+  /** Returns the model, once per cache that requests may select. */
+  List<JsonObject> all() {
+    return served.names().stream().map(this::model).toList();
   }
 
   private void model(Exchange exchange) throws IOException {
-    String name = exchange.after(MODELS);
-    if (!served.names().contains(name)) {
-      throw ApiException.notFound("there is no such model; there are %s".formatted(served.names()));
-    }
-    exchange.json(200, model(name));
+    exchange.json(200, named(exchange.after(MODELS), all()));
+  }
+
+  /**
+   * @throws ApiException if there is none of this name
+   */
+  static JsonObject named(String name, List<JsonObject> models) {
+    return models.stream()
+        .filter(model -> model.get(ID).getAsString().equals(name))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                ApiException.notFound(
+                    "there is no such model; there are %s"
+                        .formatted(
+                            models.stream().map(each -> each.get(ID).getAsString()).toList())));
+  }
+
+  /** Returns what can be said of a model that is not loaded. */
+  static JsonObject unloaded(String name) {
+    JsonObject model = new JsonObject();
+    model.addProperty(ID, name);
+    model.addProperty("object", "model");
+    model.addProperty("type", "model");
+    model.addProperty("created", 0);
+    model.addProperty("created_at", "1970-01-01T00:00:00Z");
+    model.addProperty("owned_by", "kvasir");
+    model.addProperty("display_name", name);
+    return model;
   }
 
   /** The field max_model_len is vLLM's, meta is llama.cpp's, display_name is Anthropic's. */
@@ -67,13 +102,7 @@ final class ModelEndpoints {
     meta.addProperty("n_ctx_train", served.model().config().contextLength());
     JsonArray capabilities = new JsonArray();
     capabilities().forEach(capabilities::add);
-    JsonObject model = new JsonObject();
-    model.addProperty("id", name);
-    model.addProperty("object", "model");
-    model.addProperty("type", "model");
-    model.addProperty("created", 0);
-    model.addProperty("created_at", "1970-01-01T00:00:00Z");
-    model.addProperty("owned_by", "kvasir");
+    JsonObject model = unloaded(name);
     model.addProperty("display_name", served.model().config().name());
     model.addProperty("context_length", served.contextLimit());
     model.addProperty("max_model_len", served.contextLimit());

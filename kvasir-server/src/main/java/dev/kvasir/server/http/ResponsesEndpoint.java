@@ -1,6 +1,5 @@
 package dev.kvasir.server.http;
 
-import com.google.gson.JsonObject;
 import dev.kvasir.chat.CompletionEvent;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.server.api.ApiException;
@@ -17,9 +16,6 @@ import java.io.IOException;
 /** Handles the requests of the Responses API. */
 final class ResponsesEndpoint implements Endpoint {
   static final String PATH = "/v1/responses";
-
-  private static final String CANCEL = "/cancel";
-  private static final String INPUT_ITEMS = "/input_items";
 
   private final CompletionRunner runner;
   private final RequestReader requests;
@@ -58,7 +54,14 @@ final class ResponsesEndpoint implements Endpoint {
     String model = requests.nameFor(translated.chat());
     ResponsesFormat format = new ResponsesFormat(translated, tenant, model, tokenizer, store);
     if (background) {
-      Thread.ofVirtual().start(() -> runInBackground(request, format, tenant));
+      InFlightResponses.InFlight inFlight = runner.hold(); // before this request ends
+      Thread.ofVirtual()
+          .start(
+              () -> {
+                try (inFlight) {
+                  runInBackground(request, format, tenant);
+                }
+              });
       exchange.json(200, format.snapshot());
       return;
     }
@@ -119,47 +122,5 @@ final class ResponsesEndpoint implements Endpoint {
     public void fail(ApiException why) {
       format.fail(why);
     }
-  }
-
-  private static String id(Exchange exchange, String suffix) {
-    String path = exchange.path();
-    String rest = path.substring(PATH.length() + 1);
-    return rest.endsWith(suffix) ? rest.substring(0, rest.length() - suffix.length()) : rest;
-  }
-
-  void get(Exchange exchange) throws IOException {
-    boolean ofInput = exchange.path().endsWith(INPUT_ITEMS);
-    String id = id(exchange, INPUT_ITEMS);
-    String tenant = exchange.tenant();
-    JsonObject found =
-        (ofInput ? store.inputItems(tenant, id) : store.response(tenant, id))
-            .orElseThrow(() -> missing(id));
-    exchange.json(200, found);
-  }
-
-  private static ApiException missing(String id) {
-    return ApiException.notFound("there is no stored response '%s'".formatted(id));
-  }
-
-  void cancel(Exchange exchange) throws IOException {
-    if (!exchange.path().endsWith(CANCEL)) {
-      throw ApiException.notFound(
-          "there is nothing at this path; a response is cancelled at %s/ID%s"
-              .formatted(PATH, CANCEL));
-    }
-    String id = id(exchange, CANCEL);
-    exchange.json(200, store.cancel(exchange.tenant(), id).orElseThrow(() -> missing(id)));
-  }
-
-  void delete(Exchange exchange) throws IOException {
-    String id = id(exchange, "");
-    if (!store.delete(exchange.tenant(), id)) {
-      throw missing(id);
-    }
-    JsonObject body = new JsonObject();
-    body.addProperty("id", id);
-    body.addProperty("object", "response");
-    body.addProperty("deleted", true);
-    exchange.json(200, body);
   }
 }

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -19,20 +20,25 @@ import org.eclipse.jetty.util.Callback;
 
 /** Finds the endpoint of a request, checks access, and turns exceptions into JSON errors. */
 public final class Router extends Handler.Abstract {
+  private static final String UNKNOWN = "unknown";
+
   private final Map<String, Map<String, Route>> routes = new LinkedHashMap<>(); // path, method
-  private final AccessRules access;
+  private final Supplier<AccessRules> access;
   private final Metrics metrics;
   private final ServerLog log;
   private final int maxBodyBytes;
   private final LongSupplier retrySeconds;
 
+  private Route otherwise = new Route(UNKNOWN, Router::refusePath, true);
+
   private record Route(String name, Endpoint endpoint, boolean isPublic) {}
 
   /**
+   * @param access which clients are allowed; asked once a request
    * @param retrySeconds when a client of a busy server should retry
    */
   Router(
-      AccessRules access,
+      Supplier<AccessRules> access,
       Metrics metrics,
       ServerLog log,
       int maxBodyBytes,
@@ -55,6 +61,12 @@ public final class Router extends Handler.Abstract {
     return add(method, path, new Route(path, endpoint, true));
   }
 
+  /** Sets what handles requests of paths without a route. */
+  Router otherwise(Endpoint endpoint) {
+    otherwise = new Route(UNKNOWN, endpoint, false);
+    return this;
+  }
+
   private Router add(String method, String path, Route route) {
     routes.computeIfAbsent(path, any -> new LinkedHashMap<>()).put(method, route);
     return this;
@@ -64,23 +76,9 @@ public final class Router extends Handler.Abstract {
   public boolean handle(Request request, Response response, Callback callback) {
     long begin = System.nanoTime();
     Exchange exchange = new Exchange(request, response, maxBodyBytes);
-    String name = "unknown";
     try {
       try {
-        access.checkHost(exchange.header(HttpHeader.HOST));
-        checkOrigin(exchange);
-        if (isPreflight(exchange)) {
-          name = "preflight";
-          sendPreflight(exchange);
-        } else {
-          Route route = find(exchange);
-          name = route.name();
-          exchange.errors(route.endpoint()::error);
-          if (!route.isPublic()) {
-            exchange.tenant(access.tenant(credentials(exchange)));
-          }
-          route.endpoint().handle(exchange);
-        }
+        admit(exchange, access.get());
       } catch (ApiException e) {
         refuse(exchange, e);
       } catch (KvasirException e) {
@@ -93,8 +91,34 @@ public final class Router extends Handler.Abstract {
       log.failure("a request failed", e);
       fail(exchange, callback, e);
     }
-    metrics.request(name, exchange.status(), System.nanoTime() - begin);
+    metrics.request(exchange.route(), exchange.status(), System.nanoTime() - begin);
     return true;
+  }
+
+  private void admit(Exchange exchange, AccessRules rules)
+      throws IOException, InterruptedException {
+    rules.checkHost(exchange.header(HttpHeader.HOST));
+    checkOrigin(exchange, rules);
+    if (isPreflight(exchange, rules)) {
+      exchange.route("preflight");
+      sendPreflight(exchange);
+      return;
+    }
+    Route route = find(exchange);
+    exchange.route(route.name());
+    exchange.errors(route.endpoint()::error);
+    if (!route.isPublic()) {
+      exchange.tenant(rules.tenant(credentials(exchange)));
+    }
+    route.endpoint().handle(exchange);
+  }
+
+  /** Handles a request that another router has admitted. */
+  void dispatch(Exchange exchange) throws IOException, InterruptedException {
+    Route route = find(exchange);
+    exchange.route(route.name());
+    exchange.errors(route.endpoint()::error);
+    route.endpoint().handle(exchange);
   }
 
   /** Clients of the Messages API send their key in a header of its own. */
@@ -104,18 +128,18 @@ public final class Router extends Handler.Abstract {
     return given == null && key != null ? AccessRules.SCHEME + key : given;
   }
 
-  private void checkOrigin(Exchange exchange) {
+  private static void checkOrigin(Exchange exchange, AccessRules rules) {
     String origin = exchange.header(HttpHeader.ORIGIN);
-    access.checkOrigin(origin, exchange.header(HttpHeader.HOST));
-    if (access.isAllowedOrigin(origin)) {
+    rules.checkOrigin(origin, exchange.header(HttpHeader.HOST));
+    if (rules.isAllowedOrigin(origin)) {
       exchange.header(HttpHeader.ACCESS_CONTROL_ALLOW_ORIGIN, origin);
       exchange.header(HttpHeader.VARY, "Origin");
     }
   }
 
-  private boolean isPreflight(Exchange exchange) {
+  private static boolean isPreflight(Exchange exchange, AccessRules rules) {
     return exchange.method().equals("OPTIONS")
-        && access.isAllowedOrigin(exchange.header(HttpHeader.ORIGIN));
+        && rules.isAllowedOrigin(exchange.header(HttpHeader.ORIGIN));
   }
 
   private static void sendPreflight(Exchange exchange) throws IOException {
@@ -135,8 +159,7 @@ public final class Router extends Handler.Abstract {
       found = found == null && matches ? entry.getValue() : found;
     }
     if (found == null) {
-      throw ApiException.notFound(
-          "there is nothing at this path; / has a page, /v1/ the interface");
+      return otherwise;
     }
     Route route = found.get(exchange.method());
     if (route == null) {
@@ -147,6 +170,10 @@ public final class Router extends Handler.Abstract {
               .formatted(exchange.method(), String.join(" or ", methods)));
     }
     return route;
+  }
+
+  static void refusePath(Exchange exchange) {
+    throw ApiException.notFound("there is nothing at this path; / has a page, /v1/ the interface");
   }
 
   private void refuse(Exchange exchange, ApiException e) throws IOException {

@@ -118,6 +118,27 @@ public final class ServerState {
     return state;
   }
 
+  /** Returns the state of a model that is not loaded, which a page can show. */
+  public static JsonObject unloaded(String model) {
+    JsonObject memory = new JsonObject();
+    List.of("limit", "taken", "kept").forEach(name -> memory.addProperty(name, 0));
+    JsonObject counts = new JsonObject();
+    List.of("queries", "hits", "tokens", "far").forEach(name -> counts.addProperty(name, 0));
+    JsonObject state = new JsonObject();
+    state.addProperty("model", model);
+    state.addProperty("chat", true);
+    state.addProperty("context", 0);
+    state.addProperty("kv", "");
+    state.add("kinds", new JsonArray());
+    state.add("memory", memory);
+    state.addProperty("running", 0);
+    state.addProperty("queued", 0);
+    state.addProperty("tokens_per_second", 0);
+    state.add("prefix", counts);
+    state.add("conversations", new JsonArray());
+    return state;
+  }
+
   private static long bytes(List<SequenceUsage> sequences, String state) {
     return sequences.stream()
         .filter(one -> one.state().equals(state))
@@ -158,7 +179,7 @@ public final class ServerState {
   }
 
   /** Returns the current values of all gauges. */
-  private List<Metrics.Gauge> gauges() {
+  public List<Metrics.Gauge> gauges() {
     PrefixCache.PrefixStats prefix = served.model().prefixes().stats();
     MemoryPool pool = served.model().cacheMemory();
     List<Metrics.Gauge> gauges = new ArrayList<>();

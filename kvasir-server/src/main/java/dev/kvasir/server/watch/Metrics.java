@@ -2,6 +2,9 @@ package dev.kvasir.server.watch;
 
 import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -179,5 +182,18 @@ public final class Metrics {
    * @param type gauge or counter
    * @param labels the text between the braces; may be empty
    */
-  public record Gauge(String name, String type, String help, String labels, double value) {}
+  public record Gauge(String name, String type, String help, String labels, double value) {
+    /** Returns the gauge of one of several models. */
+    public Gauge ofModel(String model) {
+      String label = "model=\"%s\"".formatted(model.replaceAll("[\\\\\"\n]", "_"));
+      return new Gauge(name, type, help, labels.isEmpty() ? label : label + "," + labels, value);
+    }
+
+    /** Returns the same gauges, those of one name adjacent. */
+    public static List<Gauge> byName(List<Gauge> gauges) {
+      Map<String, List<Gauge>> byName = new LinkedHashMap<>();
+      gauges.forEach(one -> byName.computeIfAbsent(one.name, any -> new ArrayList<>()).add(one));
+      return byName.values().stream().flatMap(List::stream).toList();
+    }
+  }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
+import dev.kvasir.KvasirException;
 import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
@@ -306,7 +307,9 @@ class SessionTest {
         model.newSession(SessionOptions.builder().contextLimit(20).build())) {
       int[] tooMany = new int[20];
       assertThatThrownBy(() -> session.generate(tooMany, GREEDY, SILENT))
-          .isInstanceOf(InvalidInputException.class)
+          .isInstanceOfSatisfying(
+              InvalidInputException.class,
+              e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.TOO_LONG))
           .hasMessage("the prompt has 20 tokens; the context has room for 19 and one to generate");
       assertThat(session.length()).isZero();
       int held = session.generate(PROMPT, GREEDY.withMaxTokens(2), SILENT).promptTokens() + 2;

@@ -133,6 +133,20 @@ class SpeculativeSessionTest {
   }
 
   @Test
+  void draftsCountTowardsTheMemoryOfAllCaches() {
+    SessionOptions options = SessionOptions.defaults();
+    long draftBytes = drafted.maxCacheBytes(options, 256) - plain.maxCacheBytes(options, 256);
+    assertThat(draftBytes).isPositive();
+    long before = drafted.cacheMemory().usedBytes();
+    try (ModelSession session = drafted.newSession(options)) {
+      session.generate(PROMPT, settings(0), listener(new ArrayList<>()));
+      long taken = drafted.cacheMemory().usedBytes() - before;
+      assertThat(taken - session.cacheBytes()).isPositive().isLessThanOrEqualTo(draftBytes);
+    }
+    assertThat(drafted.cacheMemory().usedBytes()).isEqualTo(before);
+  }
+
+  @Test
   void aGrammarConstrainsDraftsToo() {
     GenerationSettings settings =
         settings(0.8)

@@ -1,0 +1,244 @@
+package dev.kvasir.server.models;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.KvasirException;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.server.models.ModelStatus.State;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Models that are only names and sizes. */
+@Timeout(60)
+class ModelPoolTest {
+  private static final Runnable NOTHING = () -> {};
+
+  private final List<String> events = new CopyOnWriteArrayList<>();
+  private final List<TestSource> sources = new ArrayList<>();
+  private volatile boolean busy; // whether models have responses in the background
+
+  private final class TestModel implements LoadedService {
+    private final String name;
+
+    TestModel(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public boolean isIdle() {
+      return !busy;
+    }
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public void close() {
+      events.add("unload " + name);
+    }
+  }
+
+  private final class TestSource implements ModelSource<TestModel> {
+    private final String name;
+    private final long bytes;
+    private final CountDownLatch mayLoad = new CountDownLatch(1);
+    private RuntimeException failure;
+
+    TestSource(String name, long bytes) {
+      this.name = name;
+      this.bytes = bytes;
+      sources.add(this);
+    }
+
+    TestSource loadable() {
+      mayLoad.countDown();
+      return this;
+    }
+
+    @Override
+    public String name() {
+      return name;
+    }
+
+    @Override
+    public long bytes() {
+      return bytes;
+    }
+
+    @Override
+    public TestModel load() {
+      try {
+        mayLoad.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      events.add("load " + name);
+      return new TestModel(name);
+    }
+  }
+
+  private ModelPool<TestModel> pool(long budget) {
+    return new ModelPool<>(budget, () -> sources);
+  }
+
+  private void models(String... names) {
+    for (String name : names) {
+      new TestSource(name, 10).loadable();
+    }
+  }
+
+  private static void use(ModelPool<TestModel> pool, String name) {
+    pool.lease(name, NOTHING).close();
+  }
+
+  private static State state(ModelPool<TestModel> pool, String name) {
+    return pool.list().stream()
+        .filter(one -> one.name().equals(name))
+        .findFirst()
+        .orElseThrow()
+        .state();
+  }
+
+  @Test
+  void theLeastRecentlyUsedModelMakesRoom() {
+    models("a", "b", "c");
+    ModelPool<TestModel> pool = pool(20);
+    use(pool, "a");
+    use(pool, "b");
+    use(pool, "a");
+    use(pool, "c");
+    assertThat(events).containsExactly("load a", "load b", "unload b", "load c");
+    assertThat(pool.loaded()).containsExactly("c", "a");
+    assertThat(pool.used()).isEqualTo(20);
+    assertThat(pool.loads()).isEqualTo(3);
+  }
+
+  @Test
+  void aLeasedModelStaysAndTheRequestWaits() throws Exception {
+    models("a", "b");
+    ModelPool<TestModel> pool = pool(10);
+    ModelPool<TestModel>.Lease first = pool.lease("a", NOTHING);
+    CountDownLatch waits = new CountDownLatch(1);
+    CompletableFuture<Void> second =
+        CompletableFuture.runAsync(() -> pool.lease("b", waits::countDown).close());
+    waits.await();
+    assertThat(events).containsExactly("load a");
+    assertThat(pool.unload("a")).isFalse();
+    first.close();
+    second.join();
+    assertThat(events).containsExactly("load a", "unload a", "load b");
+  }
+
+  @Test
+  void aModelWithResponsesInTheBackgroundStays() throws Exception {
+    models("a", "b");
+    ModelPool<TestModel> pool = pool(10);
+    use(pool, "a");
+    busy = true;
+    CountDownLatch waits = new CountDownLatch(1);
+    CompletableFuture<Void> second =
+        CompletableFuture.runAsync(() -> pool.lease("b", waits::countDown).close());
+    waits.await();
+    assertThat(state(pool, "a")).isEqualTo(State.LOADED);
+    busy = false;
+    second.join();
+    assertThat(state(pool, "a")).isEqualTo(State.UNLOADED);
+  }
+
+  @Test
+  void requestsForALoadedModelQueueBehindOneThatWaitsForMemory() throws Exception {
+    models("a", "b");
+    ModelPool<TestModel> pool = pool(10);
+    ModelPool<TestModel>.Lease first = pool.lease("a", NOTHING);
+    CountDownLatch waits = new CountDownLatch(2);
+    CompletableFuture<Void> second =
+        CompletableFuture.runAsync(() -> pool.lease("b", waits::countDown).close());
+    while (pool.queued() < 1) {
+      Thread.onSpinWait();
+    }
+    CompletableFuture<Void> third =
+        CompletableFuture.runAsync(() -> pool.lease("a", waits::countDown).close());
+    waits.await();
+    assertThat(third).isNotDone();
+    first.close();
+    CompletableFuture.allOf(second, third).join();
+    assertThat(events).containsExactly("load a", "unload a", "load b", "unload b", "load a");
+  }
+
+  @Test
+  void requestsForAModelThatIsBeingLoadedShareIt() throws Exception {
+    TestSource slow = new TestSource("a", 10);
+    models("b");
+    ModelPool<TestModel> pool = pool(20);
+    CountDownLatch waits = new CountDownLatch(2);
+    CompletableFuture<?> all =
+        CompletableFuture.allOf(
+            CompletableFuture.runAsync(() -> pool.lease("a", waits::countDown).close()),
+            CompletableFuture.runAsync(() -> pool.lease("a", waits::countDown).close()));
+    waits.await();
+    assertThat(state(pool, "a")).isEqualTo(State.LOADING);
+    use(pool, "b"); // others do not wait for it
+    slow.loadable();
+    all.join();
+    assertThat(events).containsExactly("load b", "load a");
+  }
+
+  @Test
+  void whatCannotBeLoadedIsReportedAndTriedAgain() {
+    TestSource bad = new TestSource("a", 10).loadable();
+    bad.failure = new InvalidInputException("a.gguf: is no model");
+    new TestSource("large", 21).loadable();
+    ModelPool<TestModel> pool = pool(20);
+    assertThatThrownBy(() -> use(pool, "a")).hasMessage("a.gguf: is no model");
+    assertThat(state(pool, "a")).isEqualTo(State.FAILED);
+    assertThat(pool.used()).isZero();
+    bad.failure = new IllegalStateException("a defect");
+    assertThatThrownBy(() -> use(pool, "a"))
+        .isInstanceOfSatisfying(
+            KvasirException.class,
+            e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.FAILED));
+    bad.failure = null;
+    use(pool, "a");
+    assertThatThrownBy(() -> use(pool, "large"))
+        .hasMessage(
+            "the model 'large' takes 21 bytes with its KV caches; the memory of all models is 20");
+  }
+
+  @Test
+  void newModelsAreFoundAndDeletedOnesLeave() {
+    models("a", "b");
+    ModelPool<TestModel> pool = pool(20);
+    assertThat(pool.find("c")).isEmpty();
+    models("c");
+    assertThat(pool.find("c@kivi:2")).contains("c");
+    use(pool, "c");
+    sources.removeIf(source -> !source.name.equals("a"));
+    assertThat(pool.list()).extracting(ModelStatus::name).containsExactly("a", "c");
+    assertThat(pool.unload("c")).isTrue();
+    assertThat(pool.list()).extracting(ModelStatus::name).containsExactly("a");
+  }
+
+  @Test
+  void aStoppedPoolLendsNothing() {
+    models("a");
+    ModelPool<TestModel> pool = pool(20);
+    use(pool, "a");
+    pool.stop();
+    assertThat(pool.leaseIfLoaded("a")).isEmpty();
+    assertThatThrownBy(() -> use(pool, "a"))
+        .isInstanceOfSatisfying(
+            KvasirException.class,
+            e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.CLOSED));
+    pool.close();
+    assertThat(events).containsExactly("load a", "unload a");
+  }
+}
