@@ -2,6 +2,7 @@ package dev.kvasir.bench;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.CommvqShape;
@@ -49,13 +50,15 @@ final class RandomCodebookProfile {
         new RandomCodebookProfile(shape, valueHeads).with(Profile.empty("random"), bits);
     ModelCodebooks one =
         ModelCodebooks.of(
-            CommvqProfile.of(profile, bits, shape).layers(), rotation, Arena.ofAuto());
+            CommvqProfile.of(profile, bits, shape).layers(),
+            LayerRotations.ofAll(rotation),
+            Arena.ofAuto());
     return new ModelCodebooks(
         Collections.nCopies(layers, one.layers().getFirst()),
         Collections.nCopies(layers, one.rows().getFirst()),
         one.encoders(),
-        rotation,
-        one.order());
+        one.rotations(),
+        one.keyDim());
   }
 
   private Profile with(Profile profile, int bits) {

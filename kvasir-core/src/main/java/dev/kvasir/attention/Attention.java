@@ -158,6 +158,20 @@ public final class Attention {
       float[] scoresOfSinks,
       float[] rotatedQueries,
       float[] output) {
+    attendUnobserved(atLayer, attentionWindow, scoresOfSinks, rotatedQueries, output);
+    observers.report(layer, window, queries);
+  }
+
+  /**
+   * Attends in the same way without reporting attention mass. For further layers that read the same
+   * keys and values: caches observe each query once.
+   */
+  public void attendUnobserved(
+      int atLayer,
+      int attentionWindow,
+      float[] scoresOfSinks,
+      float[] rotatedQueries,
+      float[] output) {
     layer = atLayer;
     window = attentionWindow;
     sinks = scoresOfSinks;
@@ -175,7 +189,6 @@ public final class Attention {
     if (slots > 0) {
       workers.run(merge, tileCount * maxPasses);
     }
-    observers.report(layer, window, queries);
   }
 
   private void attendPart(int part, int worker) {

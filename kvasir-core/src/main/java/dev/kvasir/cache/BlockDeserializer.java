@@ -253,7 +253,8 @@ final class BlockDeserializer {
     List<ByteBuffer> layers = new ArrayList<>();
     for (int index = 0; index < group.count(); index++) {
       ByteBuffer in = snapshots.get(group.layer(index)).bytes();
-      SnapshotHeader.BLOCK.requireRemaining(in, bytes(group.shape().withLayers(1), Page.TOKENS));
+      SnapshotHeader.BLOCK.requireRemaining(
+          in, bytes(groups.shape().ofLayers(group.layer(index)), Page.TOKENS));
       layers.add(in);
     }
     DenseBlock block = newDense(group, Page.TOKENS);

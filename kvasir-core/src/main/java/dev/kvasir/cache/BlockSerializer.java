@@ -115,7 +115,7 @@ final class BlockSerializer {
   }
 
   private byte[] serializeCold(QuantizedBlock quantized, int layer) {
-    CacheShape shape = blockTable.groups().shape();
+    CacheShape shape = blockTable.groups().shape().ofLayers(layer);
     int keysOfHead = Page.TOKENS * shape.keyDim();
     int valuesOfHead = Page.TOKENS * shape.storedValueDim();
     float[] keys = new float[Math.multiplyExact(shape.kvHeads(), keysOfHead)];
@@ -195,7 +195,7 @@ final class BlockSerializer {
 
   private byte[] numbers(DenseBlock dense, int layer) {
     long bytes =
-        DenseBlock.bytesFor(blockTable.groups().shape().withLayers(1), Page.TOKENS, precision);
+        DenseBlock.bytesFor(blockTable.groups().shape().ofLayers(layer), Page.TOKENS, precision);
     ByteBuffer out = ByteBuffer.allocate(Math.toIntExact(bytes));
     dense.writeKeys(layer, Page.TOKENS, out);
     dense.writeValues(layer, Page.TOKENS, out);

@@ -1,6 +1,7 @@
 package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.HeadShape;
 import dev.kvasir.codec.SequenceObserver;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
@@ -17,10 +18,10 @@ public final class CacheConverter {
   private final KvCache to;
   private final CacheShape shape;
   private final Kernels kernels;
-  private final float[] headKeys; // (tokens, keyDim)
-  private final float[] headValues; // (tokens, valueDim)
-  private final float[] keys; // (tokens, kvHeads, keyDim)
-  private final float[] values; // (tokens, kvHeads, valueDim)
+  private float[] headKeys = {}; // (tokens, keyDim)
+  private float[] headValues = {}; // (tokens, valueDim)
+  private float[] keys = {}; // (tokens, kvHeads, keyDim)
+  private float[] values = {}; // (tokens, kvHeads, valueDim)
 
   /**
    * @param to an empty cache
@@ -31,10 +32,17 @@ public final class CacheConverter {
     this.to = to;
     this.shape = shape;
     this.kernels = kernels;
-    this.headKeys = new float[TOKENS * shape.keyDim()];
-    this.headValues = new float[TOKENS * shape.valueDim()];
-    this.keys = new float[shape.kvHeads() * headKeys.length];
-    this.values = new float[shape.kvHeads() * headValues.length];
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      HeadShape heads = shape.headsOf(layer);
+      headKeys = ofSize(headKeys, TOKENS * heads.keyDim());
+      headValues = ofSize(headValues, TOKENS * heads.valueDim());
+      keys = ofSize(keys, TOKENS * heads.kvHeads() * heads.keyDim());
+      values = ofSize(values, TOKENS * heads.kvHeads() * heads.valueDim());
+    }
+  }
+
+  private static float[] ofSize(float[] scratch, int count) {
+    return scratch.length < count ? new float[count] : scratch;
   }
 
   /** Rejects a cache that quantizes according to data known only while the model runs. */
@@ -113,26 +121,26 @@ public final class CacheConverter {
     int first = from.firstPosition(block);
     int begin = Math.max(stepBegin, first);
     int end = Math.min(stepEnd, from.firstPosition(block + 1));
-    expand(layer, block, end - first);
-    int keysOfToken = shape.kvHeads() * shape.keyDim();
-    int valuesOfToken = shape.kvHeads() * shape.valueDim();
+    HeadShape heads = shape.headsOf(layer);
+    expand(heads, from.view(layer, block), end - first);
+    int keysOfToken = heads.kvHeads() * heads.keyDim();
+    int valuesOfToken = heads.kvHeads() * heads.valueDim();
     for (int position = begin; position < end; position++) {
       int token = position - first;
       to.append(layer, position, keys, token * keysOfToken, values, token * valuesOfToken);
     }
   }
 
-  private void expand(int layer, int block, int tokens) {
-    BlockView view = from.view(layer, block);
-    for (int head = 0; head < shape.kvHeads(); head++) {
+  private void expand(HeadShape heads, BlockView view, int tokens) {
+    int count = heads.kvHeads();
+    for (int head = 0; head < count; head++) {
       view.expandKeys(kernels, head, tokens, headKeys);
-      int keyDim = shape.keyDim();
-      DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, shape.kvHeads() * keyDim);
+      int keyDim = heads.keyDim();
+      DenseBlock.spread(headKeys, keyDim, tokens, keys, head * keyDim, count * keyDim);
       if (!shape.hasValuesInKeys()) {
         view.expandValues(kernels, head, tokens, headValues);
-        int valueDim = shape.valueDim();
-        DenseBlock.spread(
-            headValues, valueDim, tokens, values, head * valueDim, shape.kvHeads() * valueDim);
+        int valueDim = heads.valueDim();
+        DenseBlock.spread(headValues, valueDim, tokens, values, head * valueDim, count * valueDim);
       }
     }
   }

@@ -13,6 +13,7 @@ import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.latent.LatentQuantizationConfig;
 import dev.kvasir.codec.latent.RotaryWidth;
+import dev.kvasir.codec.mixed.MixedHeadsConfig;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.spi.QuantizationMethod;
 import java.util.Locale;
@@ -142,7 +143,7 @@ public record CacheSpec(
           "the cache '%s' has a width for rotary channels behind a latent; here keys have none"
               .formatted(text));
     }
-    return config;
+    return shape.hasMixedHeads() ? new MixedHeadsConfig(text, config) : config;
   }
 
   /** Returns the bytes for {@code tokens} positions of a sequence that cannot grow beyond them. */

@@ -3,6 +3,7 @@ package dev.kvasir.cache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.SequenceObserver;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * Holds what a codec observes of the tokens of a draft until they are committed. The codec then
@@ -12,7 +13,7 @@ import java.util.Arrays;
  * <pre>
  * tokens   (tokens)
  * queries  (tokens, layers, queryChannels)     if the codec observes queries
- * mass     (tokens, layers, kvHeads)(count)    if it observes attention
+ * mass     (tokens, layers, kvHeads)(count)    if it observes attention; the most heads of a layer
  * </pre>
  */
 final class DraftObserver implements SequenceObserver {
@@ -32,7 +33,8 @@ final class DraftObserver implements SequenceObserver {
 
   DraftObserver(CacheShape shape, SequenceObserver target) {
     this.layers = shape.layers();
-    this.kvHeads = shape.kvHeads();
+    this.kvHeads =
+        IntStream.range(0, layers).map(layer -> shape.headsOf(layer).kvHeads()).max().orElse(0);
     this.target = target;
   }
 

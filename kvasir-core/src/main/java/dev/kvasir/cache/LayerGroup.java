@@ -10,8 +10,9 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * Layers with the same attention window, which retain the same tokens: all tokens, or those in the
- * window of the next token and of every token that a short rewind may return to.
+ * Layers with the same attention window and heads of the same size, which retain the same tokens:
+ * all tokens, or those in the window of the next token and of every token that a short rewind may
+ * return to.
  *
  * <pre>
  * position           length - window + 1 - SLACK            length
@@ -32,7 +33,7 @@ final class LayerGroup {
    * @param window positions that a query of these layers sees, itself included
    */
   LayerGroup(CacheShape whole, CacheConfig config, int[] layers, int window) {
-    this.shape = whole.withLayers(layers.length);
+    this.shape = whole.ofLayers(layers).withoutWindows();
     this.layers = layers;
     this.window = window;
     this.quantizes = config.codec().map(codec -> quantizes(config, codec, window)).orElse(false);
@@ -41,12 +42,6 @@ final class LayerGroup {
     for (int i = 0; i < layers.length; i++) {
       indices[layers[i]] = i;
     }
-  }
-
-  /** Returns a group of all layers, which retain everything. */
-  static LayerGroup whole(CacheShape shape, CacheConfig config) {
-    int[] layers = IntStream.range(0, shape.layers()).toArray();
-    return new LayerGroup(shape, config, layers, LayerWindows.UNBOUNDED);
   }
 
   /**

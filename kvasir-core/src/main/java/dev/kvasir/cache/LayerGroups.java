@@ -2,13 +2,16 @@ package dev.kvasir.cache;
 
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.PageCodec;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
- * The layers of a cache grouped by attention window, the widest first. If a method's pages depend
- * on each other, or a budget divides bytes among all layers, every layer retains everything.
+ * The layers of a cache grouped by the size of their heads, and by attention window, the widest
+ * first. If a method's pages depend on each other, or a budget divides bytes among all layers,
+ * every layer retains everything.
  */
 final class LayerGroups {
   private final CacheShape shape;
@@ -28,28 +31,31 @@ final class LayerGroups {
 
   static LayerGroups of(CacheShape shape, CacheConfig config) {
     boolean apart = config.codec().map(PageCodec::hasIndependentLayers).orElse(true);
+    boolean byWindow = apart && config.budget().isEmpty();
     return new LayerGroups(
         shape,
-        apart && config.budget().isEmpty()
-            ? byWindow(shape, config)
-            : List.of(LayerGroup.whole(shape, config)));
+        shape.layersByHeads().stream()
+            .flatMap(
+                layers -> byWindow ? byWindow(shape, config, layers) : whole(shape, config, layers))
+            .toList());
   }
 
-  private static List<LayerGroup> byWindow(CacheShape shape, CacheConfig config) {
-    return IntStream.range(0, shape.layers())
+  private static Stream<LayerGroup> whole(CacheShape shape, CacheConfig config, int[] layers) {
+    return Stream.of(new LayerGroup(shape, config, layers, LayerWindows.UNBOUNDED));
+  }
+
+  private static Stream<LayerGroup> byWindow(CacheShape shape, CacheConfig config, int[] layers) {
+    return IntStream.of(layers)
         .map(layer -> -shape.windows().of(layer))
         .sorted()
         .distinct()
-        .mapToObj(negative -> group(shape, config, -negative))
-        .toList();
+        .mapToObj(negative -> group(shape, config, layers, -negative));
   }
 
-  private static LayerGroup group(CacheShape shape, CacheConfig config, int window) {
-    int[] layers =
-        IntStream.range(0, shape.layers())
-            .filter(layer -> shape.windows().of(layer) == window)
-            .toArray();
-    return new LayerGroup(shape, config, layers, window);
+  private static LayerGroup group(CacheShape shape, CacheConfig config, int[] layers, int window) {
+    int[] chosen =
+        IntStream.of(layers).filter(layer -> shape.windows().of(layer) == window).toArray();
+    return new LayerGroup(shape, config, chosen, window);
   }
 
   CacheShape shape() {

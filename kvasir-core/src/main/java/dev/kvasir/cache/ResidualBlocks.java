@@ -82,14 +82,14 @@ final class ResidualBlocks {
 
   /** Returns the bytes of the numbers in layers that retain a block. */
   long bytes(byte[][] retained) {
-    CacheShape layer = groups.shape().withLayers(1);
     long bytes = 0;
     for (int i = 0; i < retained.length; i++) {
-      int layers = 0;
-      for (byte one : retained[i]) {
-        layers += one;
+      for (int layer = 0; layer < retained[i].length; layer++) {
+        if (retained[i][layer] == 1) {
+          CacheShape one = groups.shape().ofLayers(layer);
+          bytes += DenseBlock.bytesFor(one, tokens(i), config.precision());
+        }
       }
-      bytes += layers * DenseBlock.bytesFor(layer, tokens(i), config.precision());
     }
     return bytes;
   }

@@ -14,7 +14,7 @@ import java.util.function.Supplier;
  * The facts about a model that a cache may depend on.
  *
  * @param queryHeads query heads of a layer; 0 if unknown
- * @param rotation the rotary embedding applied to keys, if known
+ * @param rotations the rotary embedding that each layer applies to keys, if known
  * @param profile calibration results for the model, if any
  * @param tables tables shared by all sequences of the model, if it owns any
  * @param memory pool from which keys and values are allocated
@@ -24,7 +24,7 @@ import java.util.function.Supplier;
  */
 public record CacheContext(
     int queryHeads,
-    Optional<Rotation> rotation,
+    Optional<LayerRotations> rotations,
     Optional<Profile> profile,
     Optional<ModelTables> tables,
     MemoryPool memory,
@@ -72,19 +72,39 @@ public record CacheContext(
     return profile.map(held -> " and %s holds none".formatted(held.name())).orElse("");
   }
 
+  /** Returns the rotary embedding of keys, if it is known and the same in all layers. */
+  public Optional<Rotation> rotation() {
+    return rotations.flatMap(LayerRotations::shared);
+  }
+
   /**
-   * Returns the rotary embedding of keys.
+   * Returns the rotary embedding that all layers apply to keys.
+   *
+   * @param spec the cache spec that requires it, as typed
+   * @throws InvalidInputException if it is unknown or layers differ
+   */
+  public Rotation requireRotation(String spec) {
+    return rotation()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "the cache '%s' must know how keys are rotated; it needs a model whose layers all"
+                            .formatted(spec)
+                        + " rotate them alike"));
+  }
+
+  /**
+   * Returns the rotary embedding of keys in each layer.
    *
    * @param spec the cache spec that requires it, as typed
    * @throws InvalidInputException if it is unknown
    */
-  public Rotation requireRotation(String spec) {
-    return rotation.orElseThrow(
+  public LayerRotations requireRotations(String spec) {
+    return rotations.orElseThrow(
         () ->
             new InvalidInputException(
-                "the cache '%s' must know how keys are rotated; it needs a model whose layers all"
-                        .formatted(spec)
-                    + " rotate them alike"));
+                "the cache '%s' must know how keys are rotated; it needs a model that rotates them"
+                    .formatted(spec)));
   }
 
   /**
@@ -109,42 +129,53 @@ public record CacheContext(
     return tables.map(owned -> owned.cached(key, type, memory -> make.get())).orElseGet(make);
   }
 
+  /** Returns a copy with the rotary embedding that all layers apply to keys. */
   public CacheContext withRotation(Optional<Rotation> value) {
+    return withRotations(value.map(LayerRotations::ofAll));
+  }
+
+  public CacheContext withRotations(Optional<LayerRotations> value) {
     return new CacheContext(
         queryHeads, value, profile, tables, memory, contextLimit, kernels, workers);
   }
 
+  /** Returns the context of some layers alone. */
+  public CacheContext ofLayers(int... layers) {
+    return withRotations(rotations.map(all -> all.ofLayers(layers)));
+  }
+
   public CacheContext withQueryHeads(int value) {
     return new CacheContext(
-        value, rotation, profile, tables, memory, contextLimit, kernels, workers);
+        value, rotations, profile, tables, memory, contextLimit, kernels, workers);
   }
 
   public CacheContext withProfile(Optional<Profile> value) {
     return new CacheContext(
-        queryHeads, rotation, value, tables, memory, contextLimit, kernels, workers);
+        queryHeads, rotations, value, tables, memory, contextLimit, kernels, workers);
   }
 
   public CacheContext withTables(Optional<ModelTables> value) {
     return new CacheContext(
-        queryHeads, rotation, profile, value, memory, contextLimit, kernels, workers);
+        queryHeads, rotations, profile, value, memory, contextLimit, kernels, workers);
   }
 
   public CacheContext withMemory(MemoryPool value) {
     return new CacheContext(
-        queryHeads, rotation, profile, tables, value, contextLimit, kernels, workers);
+        queryHeads, rotations, profile, tables, value, contextLimit, kernels, workers);
   }
 
   public CacheContext withContextLimit(int value) {
-    return new CacheContext(queryHeads, rotation, profile, tables, memory, value, kernels, workers);
+    return new CacheContext(
+        queryHeads, rotations, profile, tables, memory, value, kernels, workers);
   }
 
   public CacheContext withKernels(Kernels value) {
     return new CacheContext(
-        queryHeads, rotation, profile, tables, memory, contextLimit, value, workers);
+        queryHeads, rotations, profile, tables, memory, contextLimit, value, workers);
   }
 
   public CacheContext withWorkers(WorkerPool value) {
     return new CacheContext(
-        queryHeads, rotation, profile, tables, memory, contextLimit, kernels, value);
+        queryHeads, rotations, profile, tables, memory, contextLimit, kernels, value);
   }
 }

@@ -1,17 +1,28 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.error.InvalidInputException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * The dimensions that determine the size of a position. Vectors of a block and channels of a
  * layer's page are counted in ints.
  *
- * @param keyDim channels of a key and of a query
- * @param valueDim channels of a value and of an attention output
+ * <p>If layers differ in their heads, {@link #heads} has the sizes of each, and the accessors of a
+ * common size fail. Methods never see such a shape: they are given layers that are alike.
+ *
+ * @param kvHeads KV heads of a layer; the most if layers differ
+ * @param keyDim channels of a key and of a query; the most if layers differ
+ * @param valueDim channels of a value and of an attention output; the most if layers differ
  * @param values where values come from
  * @param separateKeyDim further channels of a key that are quantized separately
  * @param windows the attention window of each layer
  * @param state recurrent state, which a sequence has in addition to its positions
+ * @param heads by layer; empty if layers are alike
  */
 public record CacheShape(
     int layers,
@@ -21,7 +32,8 @@ public record CacheShape(
     ValueOrigin values,
     int separateKeyDim,
     LayerWindows windows,
-    StateShape state) {
+    StateShape state,
+    List<HeadShape> heads) {
   /** Maximum KV heads of all layers: each has a key and a value for every token of a block. */
   public static final int MAX_HEADS = Integer.MAX_VALUE / (2 * Page.TOKENS);
 
@@ -29,6 +41,7 @@ public record CacheShape(
   private static final int MAX_CHANNELS = Integer.MAX_VALUE / Page.TOKENS;
 
   public CacheShape {
+    heads = List.copyOf(heads);
     if ((long) layers * kvHeads > MAX_HEADS) {
       throw new InvalidInputException(
           "a cache of %d layers with %d KV heads each; expected at most %d heads in all"
@@ -50,11 +63,24 @@ public record CacheShape(
       throw new InvalidInputException(
           "windows of %d layers; the cache has %d".formatted(known, layers));
     }
+    if (!heads.isEmpty() && heads.size() != layers) {
+      throw new InvalidInputException(
+          "heads of %d layers; the cache has %d".formatted(heads.size(), layers));
+    }
   }
 
   /** A shape with full attention in every layer and no separate key channels. */
   public CacheShape(int layers, int kvHeads, int keyDim, int valueDim, ValueOrigin values) {
-    this(layers, kvHeads, keyDim, valueDim, values, 0, LayerWindows.NONE, StateShape.NONE);
+    this(
+        layers,
+        kvHeads,
+        keyDim,
+        valueDim,
+        values,
+        0,
+        LayerWindows.NONE,
+        StateShape.NONE,
+        List.of());
   }
 
   /** A shape with stored values. */
@@ -69,13 +95,29 @@ public record CacheShape(
 
   /** Returns a copy with the given attention windows. */
   public CacheShape withWindows(LayerWindows read) {
-    return new CacheShape(layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read, state);
+    return new CacheShape(
+        layers, kvHeads, keyDim, valueDim, values, separateKeyDim, read, state, heads);
   }
 
   /** Returns a copy with the given recurrent state. */
   public CacheShape withState(StateShape given) {
     return new CacheShape(
-        layers, kvHeads, keyDim, valueDim, values, separateKeyDim, windows, given);
+        layers, kvHeads, keyDim, valueDim, values, separateKeyDim, windows, given, heads);
+  }
+
+  /** Returns a copy with the given heads in each layer. */
+  public CacheShape withHeads(List<HeadShape> each) {
+    boolean areAlike = each.stream().distinct().count() <= 1;
+    return new CacheShape(
+        layers,
+        each.stream().mapToInt(HeadShape::kvHeads).max().orElse(kvHeads),
+        each.stream().mapToInt(HeadShape::keyDim).max().orElse(keyDim),
+        each.stream().mapToInt(HeadShape::valueDim).max().orElse(valueDim),
+        values,
+        separateKeyDim,
+        windows,
+        state,
+        areAlike ? List.of() : each);
   }
 
   /** Returns a copy with full attention in every layer. */
@@ -83,20 +125,83 @@ public record CacheShape(
     return withWindows(LayerWindows.NONE);
   }
 
-  /**
-   * Returns a copy with the given number of layers, all with full attention and without a recurrent
-   * state.
-   */
-  public CacheShape withLayers(int count) {
+  /** Returns the shape of some layers, which have heads of one size, without a recurrent state. */
+  public CacheShape ofLayers(int... chosen) {
+    List<Integer> read =
+        windows.windows().isEmpty()
+            ? List.of()
+            : Arrays.stream(chosen).mapToObj(windows::of).toList();
+    HeadShape first = headsOf(chosen[0]);
     return new CacheShape(
-        count,
-        kvHeads,
-        keyDim,
-        valueDim,
+        chosen.length,
+        first.kvHeads(),
+        first.keyDim(),
+        first.valueDim(),
         values,
         separateKeyDim,
-        LayerWindows.NONE,
-        StateShape.NONE);
+        new LayerWindows(read),
+        StateShape.NONE,
+        List.of());
+  }
+
+  /** Returns the layers with heads of each size, in the order of their first layers. */
+  public List<int[]> layersByHeads() {
+    Map<HeadShape, List<Integer>> found = new LinkedHashMap<>();
+    IntStream.range(0, layers)
+        .forEach(layer -> found.computeIfAbsent(headsOf(layer), _ -> new ArrayList<>()).add(layer));
+    return found.values().stream()
+        .map(part -> part.stream().mapToInt(Integer::intValue).toArray())
+        .toList();
+  }
+
+  /** Returns whether layers differ in their heads. */
+  public boolean hasMixedHeads() {
+    return !heads.isEmpty();
+  }
+
+  /** Returns the KV heads of a layer. */
+  public HeadShape headsOf(int layer) {
+    return heads.isEmpty() ? new HeadShape(kvHeads, keyDim, valueDim) : heads.get(layer);
+  }
+
+  /**
+   * Returns the KV heads of every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int kvHeads() {
+    requireAlikeHeads();
+    return kvHeads;
+  }
+
+  /**
+   * Returns the channels of a key in every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int keyDim() {
+    requireAlikeHeads();
+    return keyDim;
+  }
+
+  /**
+   * Returns the channels of a value in every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int valueDim() {
+    requireAlikeHeads();
+    return valueDim;
+  }
+
+  private void requireAlikeHeads() {
+    if (hasMixedHeads()) {
+      throw new InvalidInputException(
+          "layers have heads of different sizes; this is made for layers that are alike");
+    }
   }
 
   /**
@@ -105,7 +210,7 @@ public record CacheShape(
    * @throws InvalidInputException if the widths differ
    */
   public int headDim() {
-    return requireEqualDims(keyDim, valueDim);
+    return requireEqualDims(keyDim(), valueDim());
   }
 
   /**
@@ -142,28 +247,34 @@ public record CacheShape(
 
   /** Returns the channels of a value that are stored in addition to its key. */
   public int storedValueDim() {
-    return hasValuesInKeys() ? 0 : valueDim;
+    return hasValuesInKeys() ? 0 : valueDim();
   }
 
   /** Returns the numbers stored for one position: keys and values of all layers and KV heads. */
   public long valuesPerToken() {
-    return layers * valuesPerLayer();
+    long sum = 0;
+    for (int layer = 0; layer < layers; layer++) {
+      sum += valuesPerToken(layer);
+    }
+    return sum;
   }
 
   /** Returns the numbers stored for one position in a layer. */
-  private long valuesPerLayer() {
-    return (long) kvHeads * (keyDim + storedValueDim() + separateKeyDim);
+  private long valuesPerToken(int layer) {
+    HeadShape each = headsOf(layer);
+    int ofValue = hasValuesInKeys() ? 0 : each.valueDim();
+    return (long) each.kvHeads() * (each.keyDim() + ofValue + separateKeyDim);
   }
 
   /**
    * Returns the numbers that attention still reads at a length: in each layer those in its window.
    */
   public long valuesInWindows(int length) {
-    long positions = 0;
+    long sum = 0;
     for (int layer = 0; layer < layers; layer++) {
-      positions += Math.min(length, windows.of(layer));
+      sum += Math.min(length, windows.of(layer)) * valuesPerToken(layer);
     }
-    return positions * valuesPerLayer();
+    return sum;
   }
 
   /**
@@ -171,6 +282,6 @@ public record CacheShape(
    */
   public CacheShape latentShape() {
     return new CacheShape(
-        layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows, state);
+        layers, kvHeads, valueDim, valueDim, values, keyDim - valueDim, windows, state, List.of());
   }
 }

@@ -20,6 +20,19 @@ public enum Activation {
     }
   },
 
+  /** {@code max(0, x)^2}, of layers without gates. */
+  SQUARED_RELU("relu2") {
+    @Override
+    public boolean isGated() {
+      return false;
+    }
+
+    @Override
+    public void applyGate(RowKernels rows, float[] gate, float[] up, int at, int count) {
+      throw new IllegalStateException("this activation has no gate");
+    }
+  },
+
   /**
    * {@code g / (1 + exp(-1.702 g)) * (u + 1)} with g at most 7 and u between -7 and 7, as in
    * gpt-oss.
@@ -50,6 +63,11 @@ public enum Activation {
   /** Returns the name in Hugging Face configurations. */
   String huggingFaceName() {
     return huggingFaceName;
+  }
+
+  /** Returns whether layers with this activation have gates. */
+  public boolean isGated() {
+    return true;
   }
 
   /** Computes {@code gate = activation(gate) * up}; {@code up} may be overwritten. */

@@ -32,6 +32,19 @@ public enum Architecture {
           .normsMinusOne()
           .slidingWindowExceptEvery(6)
           .unscaledLocalRope(10_000)),
+  GEMMA4(
+      "gemma4",
+      ArchitectureTraits.of(RopeLayout.HALVES)
+          .withAliases("gemma4_text")
+          .with(HeadNorms.PER_HEAD)
+          .with(NormPlacement.PRE_AND_POST)
+          .with(Activation.GELU)
+          .slidingWindowExceptEvery(6)
+          .unscaledLocalRope(10_000)
+          .unscaledScores()
+          .normalizedValues()
+          .denseBesideExperts()
+          .withHuggingFaceNames(Map.of("mlp.experts.", "experts."))),
   PHI3("phi3", ArchitectureTraits.of(RopeLayout.HALVES).fusedGates().slidingWindow()),
   GRANITE("granite", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
   OLMO2(
@@ -81,36 +94,45 @@ public enum Architecture {
               Map.of(
                   "mlp.gate_up_proj", "shared_mlp.input_linear",
                   "mlp.down_proj", "shared_mlp.output_linear"))),
-  NEMOTRON_H(
-      "nemotron_h",
-      ArchitectureTraits.of(RopeLayout.HALVES)
-          .with(NormPlacement.ONE)
-          .ungated()
-          .withHuggingFaceNames(
-              Map.of(
-                  "model.embed_tokens", "backbone.embeddings",
-                  "model.norm", "backbone.norm_f",
-                  "model.layers.", "backbone.layers.",
-                  "input_layernorm", "norm",
-                  "self_attn.", "mixer.",
-                  "mamba.", "mixer.",
-                  "mlp.", "mixer."))),
-  LFM2(
-      "lfm2",
-      ArchitectureTraits.of(RopeLayout.HALVES)
-          .with(HeadNorms.PER_HEAD)
-          .withGgufNames(Map.of("output_norm", "token_embd_norm"))
-          .withHuggingFaceNames(
-              Map.of(
-                  "input_layernorm", "operator_norm",
-                  "post_attention_layernorm", "ffn_norm",
-                  "self_attn.q_norm", "self_attn.q_layernorm",
-                  "self_attn.k_norm", "self_attn.k_layernorm",
-                  "self_attn.o_proj", "self_attn.out_proj",
-                  "mlp.gate_proj", "feed_forward.w1",
-                  "mlp.up_proj", "feed_forward.w3",
-                  "mlp.down_proj", "feed_forward.w2",
-                  "model.norm", "model.embedding_norm")));
+  NEMOTRON_H("nemotron_h", nemotron()),
+  NEMOTRON_H_MOE("nemotron_h_moe", nemotron()),
+  LFM2("lfm2", lfm2()),
+  LFM2_MOE("lfm2moe", lfm2("lfm2_moe"));
+
+  /** Returns the traits of Nemotron-H: layers of one part each. */
+  private static ArchitectureTraits nemotron() {
+    return ArchitectureTraits.of(RopeLayout.HALVES)
+        .with(NormPlacement.ONE)
+        .ungated()
+        .withHuggingFaceNames(
+            Map.of(
+                "model.embed_tokens", "backbone.embeddings",
+                "model.norm", "backbone.norm_f",
+                "model.layers.", "backbone.layers.",
+                "input_layernorm", "norm",
+                "self_attn.", "mixer.",
+                "mamba.", "mixer.",
+                "mlp.", "mixer."));
+  }
+
+  /** Returns the traits of LFM2. */
+  private static ArchitectureTraits lfm2(String... aliases) {
+    return ArchitectureTraits.of(RopeLayout.HALVES)
+        .withAliases(aliases)
+        .with(HeadNorms.PER_HEAD)
+        .withGgufNames(Map.of("output_norm", "token_embd_norm"))
+        .withHuggingFaceNames(
+            Map.of(
+                "input_layernorm", "operator_norm",
+                "post_attention_layernorm", "ffn_norm",
+                "self_attn.q_norm", "self_attn.q_layernorm",
+                "self_attn.k_norm", "self_attn.k_layernorm",
+                "self_attn.o_proj", "self_attn.out_proj",
+                "mlp.gate_proj", "feed_forward.w1",
+                "mlp.up_proj", "feed_forward.w3",
+                "mlp.down_proj", "feed_forward.w2",
+                "model.norm", "model.embedding_norm"));
+  }
 
   /** Returns the traits of Qwen's hybrids. */
   private static ArchitectureTraits gatedDeltaNet(String... aliases) {
@@ -196,9 +218,14 @@ public enum Architecture {
   /** Returns whether some layers have a recurrent state instead of attention. */
   boolean isHybrid() {
     return switch (this) {
-      case LFM2, GRANITE_HYBRID, NEMOTRON_H -> true;
+      case LFM2, LFM2_MOE, GRANITE_HYBRID, NEMOTRON_H, NEMOTRON_H_MOE -> true;
       default -> hasDeltaNets();
     };
+  }
+
+  /** Returns whether a layer of the family has only one part. */
+  boolean isNemotron() {
+    return this == NEMOTRON_H || this == NEMOTRON_H_MOE;
   }
 
   /** Returns whether the recurrent layers are gated delta nets. */
@@ -231,7 +258,16 @@ public enum Architecture {
    */
   boolean hasExperts() {
     return switch (this) {
-      case QWEN2_MOE, QWEN3_MOE, MIXTRAL, GPT_OSS, QWEN3_NEXT, QWEN35_MOE, GLM4_MOE -> true;
+      case QWEN2_MOE,
+          QWEN3_MOE,
+          MIXTRAL,
+          GPT_OSS,
+          QWEN3_NEXT,
+          QWEN35_MOE,
+          GLM4_MOE,
+          NEMOTRON_H_MOE,
+          LFM2_MOE ->
+          true;
       default -> false;
     };
   }

@@ -22,6 +22,9 @@ final class ArchitectureTraits {
   private boolean sinks;
   private boolean gatedQueries;
   private boolean ungated;
+  private boolean unscaledScores;
+  private boolean normalizedValues;
+  private boolean denseBesideExperts;
   private Map<String, String> ggufNames = Map.of();
   private Map<String, String> huggingFaceNames = Map.of();
 
@@ -114,6 +117,27 @@ final class ArchitectureTraits {
     return this;
   }
 
+  /** Leaves scores undivided by the root of the head size. */
+  ArchitectureTraits unscaledScores() {
+    unscaledScores = true;
+    return this;
+  }
+
+  /**
+   * Divides the values of each head by their root mean square. Without a projection of values,
+   * those of keys are taken.
+   */
+  ArchitectureTraits normalizedValues() {
+    normalizedValues = true;
+    return this;
+  }
+
+  /** Marks layers with experts as having a dense feed-forward part next to them. */
+  ArchitectureTraits denseBesideExperts() {
+    denseBesideExperts = true;
+    return this;
+  }
+
   /** Marks feed-forward layers as having no gates. */
   ArchitectureTraits ungated() {
     ungated = true;
@@ -186,6 +210,18 @@ final class ArchitectureTraits {
 
   boolean isUngated() {
     return ungated;
+  }
+
+  boolean hasUnscaledScores() {
+    return unscaledScores;
+  }
+
+  boolean hasNormalizedValues() {
+    return normalizedValues;
+  }
+
+  boolean hasDenseBesideExperts() {
+    return denseBesideExperts;
   }
 
   boolean hasGatedQueries() {

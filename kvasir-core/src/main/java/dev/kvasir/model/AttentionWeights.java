@@ -3,6 +3,7 @@ package dev.kvasir.model;
 /** Attention weights of a layer, or those of a recurrent layer. */
 public sealed interface AttentionWeights
     permits MultiHeadWeights,
+        QueryWeights,
         LatentWeights,
         ShortConvWeights,
         DeltaNetWeights,

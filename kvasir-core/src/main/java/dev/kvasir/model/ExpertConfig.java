@@ -28,9 +28,19 @@ public record ExpertConfig(
     return layer >= leadingDense;
   }
 
-  /** Returns the number of weights, over all layers, that a token does not use. */
+  /** Returns these sizes with a number of leading layers without experts. */
+  ExpertConfig withLeadingDense(int layers) {
+    return new ExpertConfig(
+        count, used, width, sharedWidth, sharedGate, layers, routing, activation);
+  }
+
+  /**
+   * Returns the number of weights, over all layers, that a token does not use.
+   *
+   * @param layers those with a feed-forward part
+   */
   public long inactiveWeights(int hidden, int layers) {
-    long expert = 3L * hidden * width;
+    long expert = (activation.isGated() ? 3L : 2L) * hidden * width;
     return (layers - leadingDense) * (count - used) * expert;
   }
 

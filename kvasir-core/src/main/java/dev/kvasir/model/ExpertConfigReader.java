@@ -5,6 +5,7 @@ import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
+import java.util.OptionalInt;
 
 /** Reads the expert configuration from model files, in addition to the decoder's. */
 final class ExpertConfigReader {
@@ -45,9 +46,66 @@ final class ExpertConfigReader {
           }
           case GPT_OSS -> gptOss(count, used, width);
           case DEEPSEEK2, GLM4_MOE -> deepSeek(metadata, plain);
+          case LFM2_MOE ->
+              withoutSharedExpert(count, used, width, sigmoid(metadata, prefix, true))
+                  .withLeadingDense(
+                      metadata.integer(prefix + "leading_dense_block_count").orElse(0));
+          case GRANITE_HYBRID ->
+              withSharedExpert(
+                  count,
+                  used,
+                  plain.feedForward(),
+                  metadata.integer(prefix + "expert_shared_feed_forward_length").orElse(0),
+                  softmax(metadata, prefix),
+                  Activation.SILU);
+          case NEMOTRON_H_MOE -> {
+            requireNoLatent(
+                fileName, "moe_latent_size", metadata.integer(prefix + "moe_latent_size"));
+            yield withSharedExpert(
+                count,
+                used,
+                width,
+                metadata.requireInteger(prefix + "expert_shared_feed_forward_length"),
+                sigmoid(metadata, prefix, false),
+                Activation.SQUARED_RELU);
+          }
+          case GEMMA4 ->
+              new ExpertConfig(
+                  count, used, width, 0, false, 0, Routing.softmax(true), Activation.GELU);
           default -> throw unsupportedMixture(fileName, plain);
         };
     return plain.withExperts(experts);
+  }
+
+  private static Routing softmax(GgufMetadata metadata, String prefix) {
+    return new Routing(Score.SOFTMAX, Groups.NONE, true, weightScale(metadata, prefix));
+  }
+
+  /**
+   * Returns routing by sigmoids.
+   *
+   * @param normalized whether weights are normalized unless the file states it
+   */
+  private static Routing sigmoid(GgufMetadata metadata, String prefix, boolean normalized) {
+    return new Routing(
+        Score.SIGMOID,
+        Groups.NONE,
+        metadata.bool(prefix + "expert_weights_norm").orElse(normalized),
+        weightScale(metadata, prefix));
+  }
+
+  /** Returns the factor of expert weights; files use 0 for none. */
+  private static float weightScale(GgufMetadata metadata, String prefix) {
+    float scale = metadata.number(prefix + "expert_weights_scale").orElse(0.0).floatValue();
+    return scale == 0 ? 1 : scale;
+  }
+
+  private static void requireNoLatent(String fileName, String key, OptionalInt size) {
+    if (size.orElse(0) > 0) {
+      throw new InvalidInputException(
+          "%s: '%s' is %d; experts of latent vectors are not supported"
+              .formatted(fileName, key, size.getAsInt()));
+    }
   }
 
   /**
@@ -136,14 +194,13 @@ final class ExpertConfigReader {
           ? plain
           : plain.withExperts(deepSeek(json));
     }
-    if (plain.architecture() == Architecture.GRANITE_HYBRID
-        && json.integer("num_local_experts").orElse(0) > 0) {
-      throw unsupportedMixture(json.name(), plain);
-    }
-    if (!plain.architecture().hasExperts()) {
+    if (!hasExperts(json, plain.architecture())) {
       return plain;
     }
-    int used = json.requireInteger("num_experts_per_tok");
+    int used =
+        plain.architecture() == Architecture.GEMMA4
+            ? json.requireInteger("top_k_experts")
+            : json.requireInteger("num_experts_per_tok");
     ExpertConfig experts =
         switch (plain.architecture()) {
           case MIXTRAL ->
@@ -172,6 +229,52 @@ final class ExpertConfigReader {
                   json.requireInteger("moe_intermediate_size"),
                   json.requireInteger("shared_expert_intermediate_size"),
                   Routing.softmax(json.bool("norm_topk_prob").orElse(true)));
+          case LFM2_MOE ->
+              withoutSharedExpert(
+                      json.requireInteger("num_experts"),
+                      used,
+                      json.requireInteger("moe_intermediate_size"),
+                      new Routing(
+                          Score.SIGMOID,
+                          Groups.NONE,
+                          json.bool("norm_topk_prob").orElse(true),
+                          json.number("routed_scaling_factor").orElse(1.0).floatValue()))
+                  .withLeadingDense(json.integer("num_dense_layers").orElse(2));
+          case GRANITE_HYBRID ->
+              withSharedExpert(
+                  json.requireInteger("num_local_experts"),
+                  used,
+                  json.requireInteger("intermediate_size"),
+                  json.requireInteger("shared_intermediate_size"),
+                  Routing.softmax(true),
+                  Activation.SILU);
+          case NEMOTRON_H_MOE -> {
+            requireNoLatent(json.name(), "moe_latent_size", json.integer("moe_latent_size"));
+            int groups = json.integer("n_group").orElse(1);
+            yield withSharedExpert(
+                json.requireInteger("n_routed_experts"),
+                used,
+                json.requireInteger("moe_intermediate_size"),
+                json.requireInteger("moe_shared_expert_intermediate_size"),
+                new Routing(
+                    Score.SIGMOID,
+                    groups > 1
+                        ? new Groups(groups, json.integer("topk_group").orElse(groups), 2)
+                        : Groups.NONE,
+                    json.bool("norm_topk_prob").orElse(true),
+                    json.number("routed_scaling_factor").orElse(1.0).floatValue()),
+                Activation.SQUARED_RELU);
+          }
+          case GEMMA4 ->
+              new ExpertConfig(
+                  json.requireInteger("num_experts"),
+                  used,
+                  json.requireInteger("moe_intermediate_size"),
+                  0,
+                  false,
+                  0,
+                  Routing.softmax(true),
+                  Activation.GELU);
           case GPT_OSS -> {
             requireBound(json);
             yield gptOss(json.requireInteger("num_local_experts"), used, plain.feedForward());
@@ -179,6 +282,14 @@ final class ExpertConfigReader {
           default -> throw unsupportedMixture(json.name(), plain);
         };
     return plain.withExperts(experts);
+  }
+
+  private static boolean hasExperts(JsonFile json, Architecture architecture) {
+    return switch (architecture) {
+      case GRANITE_HYBRID -> json.integer("num_local_experts").orElse(0) > 0;
+      case GEMMA4 -> json.bool("enable_moe_block").orElse(false);
+      default -> architecture.hasExperts();
+    };
   }
 
   /** Returns the number of experts of a Qwen model; fails if some layers have none. */
@@ -216,6 +327,11 @@ final class ExpertConfigReader {
 
   private static ExpertConfig withoutSharedExpert(int count, int used, int width, Routing routing) {
     return new ExpertConfig(count, used, width, 0, false, 0, routing, Activation.SILU);
+  }
+
+  private static ExpertConfig withSharedExpert(
+      int count, int used, int width, int shared, Routing routing, Activation activation) {
+    return new ExpertConfig(count, used, width, shared, false, 0, routing, activation);
   }
 
   private static ExpertConfig withSharedGate(

@@ -5,11 +5,15 @@ import java.lang.foreign.SegmentAllocator;
 
 /** How a file stores the matrices of a layer's experts. */
 sealed interface ExpertLayout permits StackedExperts, SeparateExperts, InterleavedExperts {
-  /** The matrices of an expert. */
+  /** The matrices of an expert. One without gates has no {@code GATE}. */
   enum Kind {
     GATE, // (width, hidden)
     UP, // (width, hidden)
     DOWN; // (hidden, width)
+
+    boolean isIn(ExpertConfig experts) {
+      return this != GATE || experts.activation().isGated();
+    }
 
     int rows(ExpertConfig experts, int hidden) {
       return this == DOWN ? hidden : experts.width();

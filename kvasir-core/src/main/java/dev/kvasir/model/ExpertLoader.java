@@ -23,22 +23,27 @@ record ExpertLoader(
   ExpertWeights load(int layer) {
     ExpertConfig sizes = tensors.experts();
     Projection router = router(layer); // first, since a plan without it has no other expert tensors
-    List<GatedWeights> experts = new ArrayList<>();
+    List<FeedForwardWeights> experts = new ArrayList<>();
     for (int expert = 0; expert < sizes.count(); expert++) {
+      Projection up = projection(layer, Kind.UP, expert);
+      Projection down = projection(layer, Kind.DOWN, expert);
       experts.add(
-          new GatedWeights(
-              projection(layer, Kind.GATE, expert),
-              projection(layer, Kind.UP, expert),
-              projection(layer, Kind.DOWN, expert),
-              sizes.activation()));
+          sizes.activation().isGated()
+              ? new GatedWeights(projection(layer, Kind.GATE, expert), up, down, sizes.activation())
+              : new UngatedWeights(up, down));
     }
     return new ExpertWeights(
         router,
-        plan.find(tensors.names().named(layer, tensors.correction()))
-            .map(Tensor::toFloats)
-            .orElse(ExpertWeights.NO_CORRECTION),
+        vector(layer, tensors.correction()),
+        vector(layer, tensors.scales()),
         List.copyOf(experts),
         sizes.sharedWidth() == 0 ? Optional.empty() : Optional.of(shared(layer)));
+  }
+
+  private float[] vector(int layer, String name) {
+    return plan.find(tensors.names().named(layer, name))
+        .map(Tensor::toFloats)
+        .orElse(ExpertWeights.NONE);
   }
 
   private Projection projection(int layer, Kind kind, int expert) {
@@ -58,19 +63,21 @@ record ExpertLoader(
   }
 
   private SharedExpert shared(int layer) {
-    GatedWeights weights =
-        new GatedWeights(
-            shared(layer, "gate"),
-            shared(layer, "up"),
-            shared(layer, "down"),
-            tensors.experts().activation());
+    Activation activation = tensors.experts().activation();
+    Projection up = shared(layer, "up");
+    Projection down = shared(layer, "down");
+    FeedForwardWeights weights =
+        activation.isGated()
+            ? new GatedWeights(shared(layer, "gate"), up, down, activation)
+            : new UngatedWeights(up, down);
     return new SharedExpert(
         weights,
         tensors.experts().sharedGate() ? Optional.of(sharedGate(layer)) : Optional.empty());
   }
 
   private Projection shared(int layer, String which) {
-    return new Projection(matrix(layer, tensors.shared().formatted(which)), Projection.NO_BIAS);
+    return new Projection(
+        matrices.apply(tensors.sharedMatrix(plan, layer, which)), Projection.NO_BIAS);
   }
 
   private Matrix sharedGate(int layer) {

@@ -37,6 +37,7 @@ final class ExpertPass {
   private final int[] ends; // by expert: end of its pairs
 
   private ExpertWeights weights;
+  private float[] routed; // (rows, hidden), inputs of the router
   private float[] input; // (rows, hidden)
   private float[] update; // (rows, hidden)
 
@@ -86,11 +87,13 @@ final class ExpertPass {
   }
 
   /**
+   * @param routerInput what experts are selected by // (rows, hidden)
    * @param normed normalized input of the layer // (rows, hidden)
    * @param out output // (rows, hidden)
    */
-  void run(ExpertWeights layer, float[] normed, int rows, float[] out) {
+  void run(ExpertWeights layer, float[] routerInput, float[] normed, int rows, float[] out) {
     weights = layer;
+    routed = routerInput;
     input = normed;
     update = out;
     route(rows);
@@ -98,20 +101,34 @@ final class ExpertPass {
     int all = rows * config.used();
     grouped.begin(gathered, all, hidden);
     for (int expert = 0; expert < config.count(); expert++) {
-      add(expert, weights.experts().get(expert).gate(), gate);
-      add(expert, weights.experts().get(expert).up(), up);
+      switch (weights.experts().get(expert)) {
+        case GatedWeights gated -> {
+          add(expert, gated.gate(), gate);
+          add(expert, gated.up(), up);
+        }
+        case UngatedWeights plain -> add(expert, plain.up(), up);
+        default -> throw new IllegalStateException("an expert of other parts");
+      }
     }
     grouped.run();
     workers.run(activate, all);
-    grouped.begin(gate, all, config.width());
+    grouped.begin(config.activation().isGated() ? gate : up, all, config.width());
     for (int expert = 0; expert < config.count(); expert++) {
-      add(expert, weights.experts().get(expert).down(), outputs);
+      add(expert, down(expert), outputs);
     }
     grouped.run();
     if (weights.shared().isPresent()) {
       gated.run(weights.shared().get().weights(), normed, rows, sharedUpdate);
     }
     workers.run(combine, rows);
+  }
+
+  private Projection down(int expert) {
+    return switch (weights.experts().get(expert)) {
+      case GatedWeights gated -> gated.down();
+      case UngatedWeights plain -> plain.down();
+      default -> throw new IllegalStateException("an expert of other parts");
+    };
   }
 
   private void add(int expert, Projection projection, float[] out) {
@@ -124,14 +141,14 @@ final class ExpertPass {
   private void route(int rows) {
     if (hasSharedGate()) {
       products.multiply(
-          input,
+          routed,
           rows,
           weights.router().matrix(),
           scores,
           weights.shared().get().gate().get(),
           sharedWeights);
     } else {
-      products.multiply(input, rows, weights.router().matrix(), scores);
+      products.multiply(routed, rows, weights.router().matrix(), scores);
     }
     workers.run(choose, rows);
     groupByExpert(rows);
@@ -152,6 +169,11 @@ final class ExpertPass {
         chosen,
         expertWeights,
         row * config.used());
+    for (int i = row * config.used();
+        weights.scales().length > 0 && i < (row + 1) * config.used();
+        i++) {
+      expertWeights[i] *= weights.scales()[chosen[i]];
+    }
   }
 
   /** Orders pairs by expert, then by row. */
@@ -181,7 +203,12 @@ final class ExpertPass {
   }
 
   private void activate(int pair, int worker) {
-    weights.experts().get(experts[pair]).activate(kernels, gate, up, pair * config.width());
+    int at = pair * config.width();
+    switch (weights.experts().get(experts[pair])) {
+      case GatedWeights gated -> gated.activate(kernels, gate, up, at);
+      case UngatedWeights plain -> plain.activate(kernels, up, at);
+      default -> throw new IllegalStateException("an expert of other parts");
+    }
   }
 
   private void combine(int row, int worker) {

@@ -1,11 +1,14 @@
 package dev.kvasir.model;
 
+import dev.kvasir.format.Tensor;
+
 /**
  * Names and shapes of the tensors of a layer with experts.
  *
  * @param router name stem, like the others
  * @param routerBias whether the router has a bias
  * @param correction a full name
+ * @param scales a full name of the factors of the experts' outputs
  * @param shared a stem with a placeholder for {@code gate}, {@code up} or {@code down}
  * @param layout how the file stores the experts
  */
@@ -16,9 +19,13 @@ record ExpertTensors(
     String router,
     boolean routerBias,
     String correction,
+    String scales,
     String shared,
     String sharedGate,
     ExpertLayout layout) {
+  /** For names that a family does not have. */
+  private static final String NONE = "none";
+
   static ExpertTensors of(ModelConfig config, TensorNames names) {
     return names == TensorNames.GGUF ? gguf(config) : huggingFace(config, names);
   }
@@ -33,6 +40,7 @@ record ExpertTensors(
         "ffn_gate_inp",
         biased,
         "exp_probs_b.bias",
+        "ffn_down_exps.scale",
         "ffn_%s_shexp",
         "ffn_gate_inp_shexp",
         new StackedExperts(experts, config.hidden(), TensorNames.GGUF, biased));
@@ -49,9 +57,10 @@ record ExpertTensors(
               names,
               "mlp.router",
               true,
-              "none",
-              "none",
-              "none",
+              NONE,
+              NONE,
+              NONE,
+              NONE,
               new InterleavedExperts(experts, hidden, names));
       case MIXTRAL ->
           new ExpertTensors(
@@ -60,13 +69,57 @@ record ExpertTensors(
               names,
               "block_sparse_moe.gate",
               false,
-              "none",
-              "none",
-              "none",
+              NONE,
+              NONE,
+              NONE,
+              NONE,
               new SeparateExperts(
                   experts, hidden, names, "block_sparse_moe.experts.", "w1", "w3", "w2"));
       case QWEN2_MOE, QWEN3_MOE, QWEN3_NEXT ->
           inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj");
+      case LFM2_MOE ->
+          new ExpertTensors(
+              experts,
+              hidden,
+              names,
+              "feed_forward.gate",
+              false,
+              "feed_forward.expert_bias",
+              NONE,
+              NONE,
+              NONE,
+              new SeparateExperts(
+                  experts, hidden, names, "feed_forward.experts.", "w1", "w3", "w2"));
+      case GRANITE_HYBRID ->
+          new ExpertTensors(
+              experts,
+              hidden,
+              names,
+              "block_sparse_moe.router.layer",
+              false,
+              NONE,
+              NONE,
+              "shared_mlp.%s_linear",
+              NONE,
+              new StackedExperts(
+                  experts,
+                  hidden,
+                  names,
+                  false,
+                  "block_sparse_moe.input_linear.weight",
+                  "block_sparse_moe.output_linear.weight"));
+      case GEMMA4 ->
+          new ExpertTensors(
+              experts,
+              hidden,
+              names,
+              "router.proj",
+              false,
+              NONE,
+              "router.per_expert_scale",
+              NONE,
+              NONE,
+              new StackedExperts(experts, hidden, names, false));
       case QWEN35_MOE ->
           inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj")
               .with(new StackedExperts(experts, hidden, names, false));
@@ -83,6 +136,7 @@ record ExpertTensors(
         "mlp.gate",
         false,
         "mlp.gate.e_score_correction_bias",
+        NONE,
         shared,
         "mlp.shared_expert_gate",
         new SeparateExperts(
@@ -91,7 +145,7 @@ record ExpertTensors(
 
   private ExpertTensors with(ExpertLayout other) {
     return new ExpertTensors(
-        experts, hidden, names, router, routerBias, correction, shared, sharedGate, other);
+        experts, hidden, names, router, routerBias, correction, scales, shared, sharedGate, other);
   }
 
   /**
@@ -107,15 +161,50 @@ record ExpertTensors(
       plan.addRequired(bias(layer, router), experts.count());
     }
     plan.addOptional(names.named(layer, correction), experts.count());
+    plan.addOptional(names.named(layer, scales), experts.count());
     layout.plan(plan, layer);
     if (experts.sharedWidth() > 0) {
-      plan.addRequired(weight(layer, shared.formatted("gate")), experts.sharedWidth(), hidden);
-      plan.addRequired(weight(layer, shared.formatted("up")), experts.sharedWidth(), hidden);
-      plan.addRequired(weight(layer, shared.formatted("down")), hidden, experts.sharedWidth());
+      planShared(plan, layer);
     }
     if (experts.sharedGate()) {
       plan.addRequired(weight(layer, sharedGate), sharedGateShape(plan, layer));
     }
+  }
+
+  private void planShared(TensorPlan plan, int layer) {
+    int width = experts.sharedWidth();
+    if (fusesShared()) {
+      plan.addRequired(weight(layer, shared.formatted("input")), 2L * width, hidden);
+      plan.addRequired(weight(layer, shared.formatted("output")), hidden, width);
+      return;
+    }
+    if (experts.activation().isGated()) {
+      plan.addRequired(weight(layer, shared.formatted("gate")), width, hidden);
+    }
+    plan.addRequired(weight(layer, shared.formatted("up")), width, hidden);
+    plan.addRequired(weight(layer, shared.formatted("down")), hidden, width);
+  }
+
+  /** Returns whether the gates and ups of the shared expert are the halves of one tensor. */
+  private boolean fusesShared() {
+    return shared.endsWith("_linear");
+  }
+
+  /**
+   * Returns a matrix of the shared expert.
+   *
+   * @param which {@code gate}, {@code up} or {@code down}
+   */
+  Tensor sharedMatrix(TensorPlan plan, int layer, String which) {
+    if (!fusesShared()) {
+      return plan.require(weight(layer, shared.formatted(which)));
+    }
+    if (which.equals("down")) {
+      return plan.require(weight(layer, shared.formatted("output")));
+    }
+    int from = which.equals("gate") ? 0 : experts.sharedWidth();
+    return plan.require(weight(layer, shared.formatted("input")))
+        .rows(from, from + experts.sharedWidth());
   }
 
   /** Returns the shape of the shared gate, a row that quantized GGUF files store as a vector. */

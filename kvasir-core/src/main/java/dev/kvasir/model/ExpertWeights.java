@@ -1,5 +1,6 @@
 package dev.kvasir.model;
 
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Kernels;
 import java.util.List;
 import java.util.Optional;
@@ -8,15 +9,30 @@ import java.util.Optional;
  * A feed-forward layer that routes every token to a few experts.
  *
  * @param correction added to expert scores for selection only, not to their weights; may be empty
+ * @param scales factors of the experts' outputs; may be empty
+ * @param experts all with gates, or all without
  */
 public record ExpertWeights(
     Projection router, // (experts, hidden)
     float[] correction, // (experts)
-    List<GatedWeights> experts,
+    float[] scales, // (experts)
+    List<FeedForwardWeights> experts,
     Optional<SharedExpert> shared)
     implements FeedForwardWeights {
-  /** For routers without a score correction. */
-  static final float[] NO_CORRECTION = {};
+  /** For routers without a score correction, and for experts without factors. */
+  static final float[] NONE = {};
+
+  /**
+   * Returns an expert with gates.
+   *
+   * @throws InvalidInputException if experts have none
+   */
+  public GatedWeights gated(int expert) {
+    if (experts.get(expert) instanceof GatedWeights weights) {
+      return weights;
+    }
+    throw new InvalidInputException("an expert of this layer has no gates; expected gated experts");
+  }
 
   /** Does nothing: the bias of an expert is weighted with its output. */
   @Override
@@ -25,8 +41,8 @@ public record ExpertWeights(
   @Override
   public long bytes() {
     return router.bytes()
-        + (long) correction.length * Float.BYTES
-        + experts.stream().mapToLong(GatedWeights::bytes).sum()
+        + (long) (correction.length + scales.length) * Float.BYTES
+        + experts.stream().mapToLong(FeedForwardWeights::bytes).sum()
         + shared.map(SharedExpert::bytes).orElse(0L);
   }
 }

@@ -9,6 +9,7 @@ import dev.kvasir.kernel.WorkerPool;
 final class FeedForwardPass {
   private final GatedPass gated;
   private final ExpertPass experts; // null if no layer has experts
+  private final DenseAndExpertPass both; // null likewise
 
   FeedForwardPass(
       ModelConfig config, Kernels kernels, WorkerPool workers, GroupedProducts grouped) {
@@ -16,6 +17,7 @@ final class FeedForwardPass {
     int width =
         config
             .experts()
+            .filter(_ -> !config.architecture().traits().hasDenseBesideExperts())
             .map(experts -> experts.gatedWidth(config.feedForward()))
             .orElse(config.feedForward());
     this.gated = new GatedPass(width, kernels, workers, products);
@@ -24,6 +26,10 @@ final class FeedForwardPass {
             .experts()
             .map(sizes -> new ExpertPass(config.hidden(), sizes, kernels, workers, grouped, gated))
             .orElse(null);
+    this.both =
+        config.architecture().traits().hasDenseBesideExperts() && experts != null
+            ? new DenseAndExpertPass(config, kernels, workers, gated, experts)
+            : null;
   }
 
   /** Ensures capacity for that many rows; contents are lost. */
@@ -32,18 +38,23 @@ final class FeedForwardPass {
     if (experts != null) {
       experts.ensureCapacity(rows);
     }
+    if (both != null) {
+      both.ensureCapacity(rows);
+    }
   }
 
   /**
+   * @param x input of the layer // (rows, hidden)
    * @param normed normalized input of the layer // (rows, hidden)
    * @param update output without the bias of the last projection // (rows, hidden)
    */
-  void run(FeedForwardWeights layer, float[] normed, int rows, float[] update) {
+  void run(FeedForwardWeights layer, float[] x, float[] normed, int rows, float[] update) {
     switch (layer) {
       case GatedWeights weights -> gated.run(weights, normed, rows, update);
       case UngatedWeights weights -> gated.run(weights, normed, rows, update);
       case NoFeedForward _ -> throw new IllegalStateException("a layer without it was run");
-      case ExpertWeights weights -> experts.run(weights, normed, rows, update);
+      case ExpertWeights weights -> experts.run(weights, normed, normed, rows, update);
+      case DenseAndExpertWeights weights -> both.run(weights, x, normed, rows, update);
     }
   }
 }

@@ -81,7 +81,9 @@ public final class Fingerprint {
 
   /** Adds key and value widths if they differ. Tensor shapes only state heads times channels. */
   private static void addWidths(MessageDigest digest, ModelConfig config) {
-    if (config.keyDim() != config.valueDim()) {
+    if (config.perLayer().isPresent()) {
+      add(digest, config.perLayer().get().toString());
+    } else if (config.keyDim() != config.valueDim()) {
       add(digest, "%d %d".formatted(config.keyDim(), config.valueDim()));
     }
   }

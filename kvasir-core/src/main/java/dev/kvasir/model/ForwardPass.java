@@ -1,7 +1,5 @@
 package dev.kvasir.model;
 
-import dev.kvasir.attention.Attention;
-import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
@@ -22,12 +20,13 @@ final class ForwardPass {
   private final Kernels kernels;
   private final WorkerPool workers;
   private final MatrixProducts products;
-  private final Attention attention;
+  private final LayerAttention attention;
   private final StepRows rows;
   private final StepAngles angles;
   private final AttentionPass attentionPass;
   private final AttentionPass recurrentPass; // null if all layers have attention
   private final FeedForwardPass feedForward;
+  private final LayerInputPass layerInputs; // null if layers add no embeddings of tokens
 
   private float[] x = {}; // (rows, hidden), the residual stream
   private float[] normed = {}; // (rows, hidden)
@@ -41,6 +40,7 @@ final class ForwardPass {
   private final WorkerPool.ParallelTask normalizeForAttention = this::normalizeForAttention;
   private final WorkerPool.ParallelTask addAttention = this::addAttention;
   private final WorkerPool.ParallelTask addFeedForward = this::addFeedForward;
+  private final WorkerPool.ParallelTask scaleOutput = this::scaleOutput;
   private final WorkerPool.ParallelTask capLogits = this::capLogits;
 
   ForwardPass(
@@ -57,9 +57,8 @@ final class ForwardPass {
     this.workers = workers;
     GroupedProducts grouped = new GroupedProducts(kernels, workers);
     this.products = new MatrixProducts(grouped);
-    this.attention = new Attention(config.attentionShape(), kernels, workers);
-    AttentionShape shape = config.attentionShape();
-    this.rows = new StepRows(shape.queryHeads() * shape.keyDim());
+    this.attention = new LayerAttention(config, kernels, workers);
+    this.rows = new StepRows(Math.toIntExact(config.widestQueries()));
     this.angles = new StepAngles(config.ropes(), ropes);
     this.attentionPass =
         config.latent().isPresent()
@@ -68,6 +67,11 @@ final class ForwardPass {
                 config, kernels, workers, products, attention, rows, angles, outliers);
     this.recurrentPass = config.recurrent().map(this::recurrentPass).orElse(null);
     this.feedForward = new FeedForwardPass(config, kernels, workers, grouped);
+    this.layerInputs =
+        weights
+            .tokenInputs()
+            .map(tokens -> new LayerInputPass(config, tokens, kernels, workers, products, rows))
+            .orElse(null);
   }
 
   private AttentionPass recurrentPass(RecurrentConfig recurrent) {
@@ -87,6 +91,9 @@ final class ForwardPass {
     ensureCapacity(count);
     rows.begin(batch, attention);
     workers.run(embed, count);
+    if (layerInputs != null) {
+      layerInputs.begin(x);
+    }
     for (int index = 0; index < config.layers(); index++) {
       layer = weights.layers().get(index);
       boolean attends = runAttention(index, count);
@@ -96,6 +103,7 @@ final class ForwardPass {
       if (count > 0) {
         workers.run(attends ? addAttention : normalizeForAttention, count);
         runFeedForward(index, count);
+        finishLayer(index, count);
       }
     }
     computeLogits(batch);
@@ -115,8 +123,18 @@ final class ForwardPass {
 
   private void runFeedForward(int index, int count) {
     if (config.hasFeedForward(index)) {
-      feedForward.run(layer.feedForward(), normed, count, update);
+      feedForward.run(layer.feedForward(), x, normed, count, update);
       workers.run(addFeedForward, count);
+    }
+  }
+
+  /** Adds the token's embedding in a layer and scales its output, in families that do. */
+  private void finishLayer(int index, int count) {
+    if (layer.input().isPresent()) {
+      layerInputs.run(index, layer.input().get(), x, count);
+    }
+    if (layer.outputScale() != 1) {
+      workers.run(scaleOutput, count);
     }
   }
 
@@ -132,6 +150,9 @@ final class ForwardPass {
       int from = batch.rowWithLogits(i) * hidden; // rising, so nothing is overwritten
       System.arraycopy(x, from, x, i * hidden, hidden);
       System.arraycopy(update, from, update, i * hidden, hidden);
+      if (layerInputs != null) {
+        layerInputs.move(batch.rowWithLogits(i), i);
+      }
     }
     return batch.logitRows();
   }
@@ -150,6 +171,9 @@ final class ForwardPass {
       recurrentPass.ensureCapacity(count);
     }
     feedForward.ensureCapacity(count);
+    if (layerInputs != null) {
+      layerInputs.ensureCapacity(count);
+    }
     capacity = count;
   }
 
@@ -173,6 +197,10 @@ final class ForwardPass {
   private void addFeedForward(int row, int worker) {
     layer.feedForward().addOutputBias(kernels, update, row * config.hidden());
     addUpdate(row, layer.feedForwardOutNorm());
+  }
+
+  private void scaleOutput(int row, int worker) {
+    scale(x, row * config.hidden(), config.hidden(), layer.outputScale());
   }
 
   private void addUpdate(int row, float[] norm) {

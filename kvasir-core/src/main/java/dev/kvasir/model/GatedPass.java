@@ -54,6 +54,15 @@ final class GatedPass {
     products.multiply(up, rows, plain.down().matrix(), update);
   }
 
+  /** Runs a layer with gates or without. */
+  void run(FeedForwardWeights any, float[] normed, int rows, float[] update) {
+    switch (any) {
+      case GatedWeights gated -> run(gated, normed, rows, update);
+      case UngatedWeights plain -> run(plain, normed, rows, update);
+      default -> throw new IllegalArgumentException("a feed-forward layer of other parts");
+    }
+  }
+
   private void activateUngated(int row, int worker) {
     ungated.activate(kernels, up, row * ungated.width());
   }

@@ -27,7 +27,10 @@ final class GgufConfig {
     ModelConfig config =
         plain.architecture().isLatent()
             ? LatentConfigReader.of(file.name(), file.metadata(), plain)
-            : RecurrentConfigReader.of(file.name(), file.metadata(), plain);
+            : LayerSizesReader.of(
+                file.name(),
+                file.metadata(),
+                RecurrentConfigReader.of(file.name(), file.metadata(), plain));
     return ExpertConfigReader.of(file.name(), file.metadata(), config).checked(file.name());
   }
 
@@ -69,7 +72,10 @@ final class GgufConfig {
   /** Returns the width of dense feed-forward layers; some mixtures of experts do not state it. */
   private int feedForward() {
     String key = key("feed_forward_length");
-    if (architecture == Architecture.NEMOTRON_H) {
+    if (architecture == Architecture.GEMMA4) {
+      return LayerSizesReader.largest(file.name(), metadata, key);
+    }
+    if (architecture.isNemotron()) {
       return nonZero(key, Integer.MAX_VALUE);
     }
     OptionalInt experts = metadata.integer(key("expert_feed_forward_length"));
@@ -81,6 +87,9 @@ final class GgufConfig {
   /** Returns the KV heads of layers with attention; recurrent layers state 0. */
   private int kvHeads(int queryHeads) {
     String key = key("attention.head_count_kv");
+    if (architecture == Architecture.GEMMA4) {
+      return LayerSizesReader.largest(file.name(), metadata, key);
+    }
     if (!architecture.isHybrid() || !(metadata.value(key).orElse(null) instanceof long[])) {
       return metadata.uniformInteger(key).orElse(queryHeads);
     }

@@ -29,7 +29,7 @@ final class GgufRopes {
     if (architecture == Architecture.SMOLLM3) {
       return RopePattern.withoutRope(global, layer -> (layer + 1) % SMOLLM3_PERIOD == 0);
     }
-    if (architecture == Architecture.NEMOTRON_H) {
+    if (architecture.isNemotron()) {
       return RopePattern.withoutRope(global, layer -> true);
     }
     // Granite uses this key to switch RoPE off altogether.
@@ -79,7 +79,8 @@ final class GgufRopes {
     ArchitectureTraits traits = architecture.traits();
     double fallback = traits.localRopeBase() == 0 ? global.base() : traits.localRopeBase();
     double base = metadata.number(key("rope.freq_base_swa")).orElse(fallback);
-    return global.withBase(base, traits.scalesLocalRope());
+    int channels = metadata.integer(key("rope.dimension_count_swa")).orElse(global.dimensions());
+    return global.withBase(base, traits.scalesLocalRope()).withDimensions(channels);
   }
 
   private RopeFrequencies frequencies() {

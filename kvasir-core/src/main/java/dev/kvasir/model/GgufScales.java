@@ -35,6 +35,7 @@ final class GgufScales {
         int share = hidden / Math.max(1, queryHeads);
         yield scales.gemma(hidden, layers == wideLayers ? keyDim / (double) share : 1);
       }
+      case GEMMA4 -> scales.gemma(hidden, 1);
       case GRANITE, GRANITE_HYBRID -> scales.granite(keyDim);
       default -> Scales.NONE;
     };

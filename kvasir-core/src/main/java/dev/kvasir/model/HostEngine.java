@@ -204,7 +204,7 @@ public final class HostEngine implements DecoderEngine {
   public CacheContext cacheContext() {
     return CacheContext.unknown()
         .withQueryHeads(config.queryHeads())
-        .withRotation(config.sharedRotation().map(_ -> ropes.getFirst()))
+        .withRotations(config.rotations(ropes))
         .withTables(Optional.of(tables))
         .withMemory(memory)
         .withKernels(kernels)

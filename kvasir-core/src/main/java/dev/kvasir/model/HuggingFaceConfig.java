@@ -17,10 +17,15 @@ final class HuggingFaceConfig {
   private HuggingFaceConfig(JsonFile file) {
     String type =
         file.string("model_type").orElseThrow(() -> file.missing("model_type", "a string"));
-    this.architecture = Architecture.named(type, file.name());
+    Architecture named = Architecture.named(type, file.name());
     // Multimodal models nest the decoder's configuration.
-    this.json =
-        file.object("text_config").orElse(file).withDefaults(HuggingFaceDefaults.of(architecture));
+    JsonFile text = file.object("text_config").orElse(file);
+    this.architecture =
+        named == Architecture.NEMOTRON_H
+                && RecurrentConfigReader.nemotronPattern(text).contains("E")
+            ? Architecture.NEMOTRON_H_MOE
+            : named;
+    this.json = text.withDefaults(HuggingFaceDefaults.of(architecture));
   }
 
   static ModelConfig read(Path folder) {
@@ -31,7 +36,7 @@ final class HuggingFaceConfig {
     ModelConfig config =
         plain.architecture().isLatent()
             ? LatentConfigReader.of(json, plain)
-            : RecurrentConfigReader.of(text, plain);
+            : LayerSizesReader.of(text, RecurrentConfigReader.of(text, plain));
     return ExpertConfigReader.of(text, config).checked(json.name());
   }
 
@@ -76,6 +81,9 @@ final class HuggingFaceConfig {
     }
     if (architecture == Architecture.GRANITE_HYBRID) {
       return json.requireInteger("shared_intermediate_size");
+    }
+    if (architecture == Architecture.NEMOTRON_H_MOE) {
+      return json.requireInteger("moe_intermediate_size");
     }
     if (architecture != Architecture.LFM2) {
       return json.requireInteger("intermediate_size");
@@ -129,8 +137,9 @@ final class HuggingFaceConfig {
       return switch (architecture) {
         case GEMMA2 -> gemma2();
         case GEMMA3 -> gemma3();
+        case GEMMA4 -> gemma4();
         case SMOLLM3 -> smollm3();
-        case LFM2 -> lfm2();
+        case LFM2, LFM2_MOE -> lfm2();
         default -> new JsonObject();
       };
     }
@@ -163,6 +172,26 @@ final class HuggingFaceConfig {
       return json;
     }
 
+    private static JsonObject gemma4() {
+      JsonObject json = new JsonObject();
+      json.addProperty("vocab_size", 262_144);
+      json.addProperty("head_dim", 256);
+      json.addProperty("max_position_embeddings", 131_072);
+      json.addProperty("sliding_window", 512);
+      json.addProperty("tie_word_embeddings", true);
+      JsonObject full = new JsonObject();
+      full.addProperty("rope_type", "proportional");
+      full.addProperty("partial_rotary_factor", 0.25);
+      full.addProperty("rope_theta", 1_000_000);
+      JsonObject sliding = new JsonObject();
+      sliding.addProperty("rope_theta", 10_000);
+      JsonObject ropes = new JsonObject();
+      ropes.add("full_attention", full);
+      ropes.add("sliding_attention", sliding);
+      json.add("rope_parameters", ropes);
+      return json;
+    }
+
     private static JsonObject smollm3() {
       JsonObject json = new JsonObject();
       json.addProperty("rope_theta", 2_000_000);
@@ -183,6 +212,14 @@ final class HuggingFaceConfig {
   private static final class HuggingFaceScales {
     static Scales read(JsonFile json, Architecture architecture, int hidden, int headDim) {
       return switch (architecture) {
+        case GEMMA4 ->
+            new Scales(
+                (float) Math.sqrt(hidden),
+                1,
+                1,
+                1,
+                0,
+                (float) number(json, "final_logit_softcapping", 0));
         case GEMMA2, GEMMA3 ->
             new Scales(
                 (float) Math.sqrt(hidden),

@@ -49,7 +49,7 @@ final class HuggingFaceRopes {
     if (architecture == Architecture.SMOLLM3) {
       return withoutRopeLayers(global, layers);
     }
-    if (architecture == Architecture.NEMOTRON_H) {
+    if (architecture.isNemotron()) {
       return RopePattern.withoutRope(global, layer -> true);
     }
     if (architecture == Architecture.GRANITE_HYBRID
@@ -86,6 +86,11 @@ final class HuggingFaceRopes {
   private RopeSettings settings(JsonFile scaling, double fallbackBase) {
     double base = scaling.number("rope_theta").orElse(fallbackBase);
     double share = scaling.number("partial_rotary_factor").orElse(1.0);
+    if (kind(scaling).equals("proportional")) {
+      int channels = LayerSizesReader.globalDim(json);
+      return new RopeSettings(
+          layout(), base, channels, new RopeFrequencies.Proportional((int) (share * channels / 2)));
+    }
     RopeFrequencies frequencies = frequencies(scaling);
     return new RopeSettings(
         layout(), base, dimensions(share), frequencies, magnitude(scaling, frequencies));
@@ -97,7 +102,7 @@ final class HuggingFaceRopes {
   }
 
   private RopeFrequencies frequencies(JsonFile scaling) {
-    String kind = scaling.string("rope_type").or(() -> scaling.string("type")).orElse("default");
+    String kind = kind(scaling);
     return switch (kind) {
       // Dynamic scaling begins where the trained context ends, which is the longest one here.
       case "default", "dynamic" -> new RopeFrequencies.Unscaled();
@@ -126,6 +131,10 @@ final class HuggingFaceRopes {
               "%s: rope scaling is '%s'; supported are default, dynamic, linear, llama3, yarn and longrope"
                   .formatted(scaling.name(), kind));
     };
+  }
+
+  private static String kind(JsonFile scaling) {
+    return scaling.string("rope_type").or(() -> scaling.string("type")).orElse("default");
   }
 
   private double magnitude(JsonFile scaling, RopeFrequencies frequencies) {

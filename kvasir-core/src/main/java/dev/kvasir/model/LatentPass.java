@@ -1,6 +1,5 @@
 package dev.kvasir.model;
 
-import dev.kvasir.attention.Attention;
 import dev.kvasir.kernel.HeadProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
@@ -17,7 +16,7 @@ final class LatentPass implements AttentionPass {
   private final WorkerPool workers;
   private final MatrixProducts products;
   private final HeadProducts headProducts;
-  private final Attention attention;
+  private final LayerAttention attention;
   private final StepRows rows;
   private final StepAngles angles;
 
@@ -39,7 +38,7 @@ final class LatentPass implements AttentionPass {
       Kernels kernels,
       WorkerPool workers,
       MatrixProducts products,
-      Attention attention,
+      LayerAttention attention,
       StepRows rows,
       StepAngles angles) {
     this.config = config;
@@ -74,8 +73,9 @@ final class LatentPass implements AttentionPass {
     headProducts.multiply(
         weights.toLatent(), count, heads, sizes.headDim(), queries, sizes.keyDim());
     workers.run(appendToCache, count);
-    attention.attend(
-        layer, layerWeights.window(), MultiHeadWeights.NO_SINKS, queries, attentionOutput);
+    attention
+        .of(layer)
+        .attend(layer, layerWeights.window(), MultiHeadWeights.NO_SINKS, queries, attentionOutput);
     headProducts.multiply(
         weights.fromLatent(), count, attentionOutput, sizes.rank(), outputs, sizes.output());
     products.multiply(outputs, count, weights.output().matrix(), update);

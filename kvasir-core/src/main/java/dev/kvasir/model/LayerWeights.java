@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.error.InvalidInputException;
+import java.util.Optional;
 
 /**
  * Weights of one layer: {@code x += attention(norm(x))}, then {@code x += feedForward(norm(x))}. An
@@ -10,6 +11,8 @@ import dev.kvasir.error.InvalidInputException;
  * @param attentionOutNorm norm of attention's output, before it is added
  * @param feedForwardNorm norm before the feed-forward layer
  * @param feedForwardOutNorm norm of the feed-forward output, before it is added
+ * @param input what adds an embedding of the token to the layer's output, if anything does
+ * @param outputScale factor of the layer's output, that of all layers before included
  * @param window positions that a query sees, including its own; {@link Integer#MAX_VALUE} for all
  */
 public record LayerWeights(
@@ -19,7 +22,30 @@ public record LayerWeights(
     float[] feedForwardNorm, // (hidden)
     FeedForwardWeights feedForward,
     float[] feedForwardOutNorm, // (hidden)
+    Optional<LayerInputWeights> input,
+    float outputScale,
     int window) {
+  /** Weights of a layer that ends with its feed-forward part. */
+  public LayerWeights(
+      float[] attentionNorm,
+      AttentionWeights attention,
+      float[] attentionOutNorm,
+      float[] feedForwardNorm,
+      FeedForwardWeights feedForward,
+      float[] feedForwardOutNorm,
+      int window) {
+    this(
+        attentionNorm,
+        attention,
+        attentionOutNorm,
+        feedForwardNorm,
+        feedForward,
+        feedForwardOutNorm,
+        Optional.empty(),
+        1,
+        window);
+  }
+
   public static final float[] NO_NORM = {};
 
   /**
@@ -33,6 +59,9 @@ public record LayerWeights(
       case LatentWeights _ ->
           throw new InvalidInputException(
               "this layer uses latent attention; expected multi-head attention");
+      case QueryWeights _ ->
+          throw new InvalidInputException(
+              "this layer has no keys and values; expected some of its own");
       default ->
           throw new InvalidInputException(
               "this layer has no attention; expected multi-head attention");
@@ -78,6 +107,9 @@ public record LayerWeights(
             + attentionOutNorm.length
             + feedForwardNorm.length
             + feedForwardOutNorm.length;
-    return norms * Float.BYTES + attention.bytes() + feedForward.bytes();
+    return norms * Float.BYTES
+        + attention.bytes()
+        + feedForward.bytes()
+        + input.map(LayerInputWeights::bytes).orElse(0L);
   }
 }

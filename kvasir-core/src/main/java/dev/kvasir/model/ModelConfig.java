@@ -2,6 +2,8 @@ package dev.kvasir.model;
 
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.HeadShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.StateShape;
 import dev.kvasir.codec.ValueOrigin;
@@ -22,6 +24,8 @@ import java.util.stream.IntStream;
  * @param latent sizes of latent attention, if layers use it; {@code keyDim} is then that of its
  *     keys, and {@code valueDim} its rank
  * @param recurrent layers with a recurrent state instead of attention, if any
+ * @param perLayer sizes that differ by layer, if any; the common ones are then the largest, and
+ *     those of heads cannot be asked for
  */
 public record ModelConfig(
     String name,
@@ -42,6 +46,7 @@ public record ModelConfig(
     Optional<ExpertConfig> experts,
     Optional<LatentConfig> latent,
     Optional<RecurrentConfig> recurrent,
+    Optional<LayerSizes> perLayer,
     OutputWeights output) {
 
   /** A configuration without recurrent layers. */
@@ -83,6 +88,7 @@ public record ModelConfig(
         experts,
         latent,
         Optional.empty(),
+        Optional.empty(),
         output);
   }
 
@@ -112,6 +118,7 @@ public record ModelConfig(
         experts,
         Optional.of(sizes),
         recurrent,
+        perLayer,
         output);
   }
 
@@ -136,6 +143,7 @@ public record ModelConfig(
         Optional.of(sizes),
         latent,
         recurrent,
+        perLayer,
         output);
   }
 
@@ -160,6 +168,32 @@ public record ModelConfig(
         experts,
         latent,
         Optional.of(states),
+        perLayer,
+        output);
+  }
+
+  /** Returns this configuration with sizes that differ by layer. */
+  ModelConfig withPerLayer(LayerSizes sizes) {
+    return new ModelConfig(
+        name,
+        architecture,
+        layers,
+        hidden,
+        sizes.maxFeedForward(),
+        queryHeads,
+        sizes.max(HeadShape::kvHeads),
+        sizes.max(HeadShape::keyDim),
+        sizes.max(HeadShape::valueDim),
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes,
+        windows,
+        scales,
+        experts,
+        latent,
+        recurrent,
+        Optional.of(sizes),
         output);
   }
 
@@ -211,6 +245,11 @@ public record ModelConfig(
       return scaled
           ? new RopeSettings(layout, value, dimensions, frequencies, magnitude, temperature)
           : new RopeSettings(layout, value, dimensions, new RopeFrequencies.Unscaled());
+    }
+
+    /** Returns these settings with another number of rotary channels. */
+    RopeSettings withDimensions(int count) {
+      return new RopeSettings(layout, base, count, frequencies, magnitude, temperature);
     }
 
     /** Returns these settings with another magnitude. */
@@ -273,6 +312,7 @@ public record ModelConfig(
         experts,
         latent,
         recurrent,
+        perLayer,
         output);
   }
 
@@ -287,7 +327,9 @@ public record ModelConfig(
     atLeastOne(fileName, "value head size", valueDim);
     atLeastOne(fileName, "vocabulary", vocabulary);
     atLeastOne(fileName, "context length", contextLength);
-    if (queryHeads % kvHeads != 0) {
+    if (perLayer.isPresent()) {
+      perLayer.get().check(fileName, this);
+    } else if (queryHeads % kvHeads != 0) {
       throw new InvalidInputException(
           "%s: has %d query heads; expected a multiple of its %d KV heads"
               .formatted(fileName, queryHeads, kvHeads));
@@ -361,18 +403,98 @@ public record ModelConfig(
     }
   }
 
-  /** Returns the head size; fails if keys and values differ. */
+  /** Returns the head size; fails if keys and values differ, or layers do. */
   public int headDim() {
-    return CacheShape.requireEqualDims(keyDim, valueDim);
+    return CacheShape.requireEqualDims(keyDim(), valueDim());
+  }
+
+  /**
+   * Returns the KV heads of every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int kvHeads() {
+    requireAlikeHeads();
+    return kvHeads;
+  }
+
+  /**
+   * Returns the channels of a query or key head in every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int keyDim() {
+    requireAlikeHeads();
+    return keyDim;
+  }
+
+  /**
+   * Returns the channels of a value head in every layer.
+   *
+   * @throws InvalidInputException if layers differ in their heads
+   */
+  @Override
+  public int valueDim() {
+    requireAlikeHeads();
+    return valueDim;
+  }
+
+  private void requireAlikeHeads() {
+    if (perLayer.isPresent() && perLayer.get().hasMixedHeads()) {
+      throw new InvalidInputException(
+          "%s: layers have heads of different sizes, which is not supported here".formatted(name));
+    }
+  }
+
+  /** Returns the KV heads of a layer, or those of the layer whose keys and values it reads. */
+  public HeadShape heads(int layer) {
+    return perLayer.isPresent()
+        ? perLayer.get().heads().get(layer)
+        : new HeadShape(kvHeads, keyDim, valueDim);
+  }
+
+  /** Returns the width of the widest vector of query heads or their outputs. */
+  long widestHeads() {
+    return (long) queryHeads * Math.max(keyDim, valueDim);
+  }
+
+  /** Returns the width of the query heads of a token; the most if layers differ. */
+  long widestQueries() {
+    return (long) queryHeads * keyDim;
+  }
+
+  /** Returns the channels of the embedding that a token has in each layer; 0 for none. */
+  int inputChannels() {
+    return perLayer.map(LayerSizes::inputChannels).orElse(0);
+  }
+
+  /** Returns the width of a layer's feed-forward part. */
+  int feedForward(int layer) {
+    return perLayer.map(sizes -> sizes.feedForward().get(layer)).orElse(feedForward);
+  }
+
+  /** Returns whether a layer reads the keys and values of an earlier one. */
+  public boolean sharesCache(int layer) {
+    return perLayer.isPresent() && perLayer.get().sharesCache(layer);
   }
 
   public CacheShape cacheShape() {
     ValueOrigin values = latent.isPresent() ? ValueOrigin.IN_KEYS : ValueOrigin.STORED;
-    int[] attending = IntStream.range(0, layers).filter(this::attends).toArray();
-    return new CacheShape(attending.length, kvHeads, keyDim, valueDim, values)
+    int[] cached = cachedLayers();
+    return new CacheShape(cached.length, kvHeads, keyDim, valueDim, values)
         .withWindows(
-            LayerWindows.of(attending.length, index -> windows.of(attending[index]), contextLength))
-        .withState(recurrent.map(RecurrentConfig::stateShape).orElse(StateShape.NONE));
+            LayerWindows.of(cached.length, index -> windows.of(cached[index]), contextLength))
+        .withState(recurrent.map(RecurrentConfig::stateShape).orElse(StateShape.NONE))
+        .withHeads(IntStream.of(cached).mapToObj(this::heads).toList());
+  }
+
+  /** Returns the layers with keys and values of their own. */
+  private int[] cachedLayers() {
+    return IntStream.range(0, layers)
+        .filter(layer -> attends(layer) && !sharesCache(layer))
+        .toArray();
   }
 
   /** Returns whether a layer has a recurrent state instead of keys and values. */
@@ -390,8 +512,16 @@ public record ModelConfig(
     return recurrent.isEmpty() || recurrent.get().kind(layer).hasFeedForward();
   }
 
-  /** Returns the index of a layer with attention among those in the cache. */
+  /** Returns the number of layers with a feed-forward part. */
+  public int feedForwardLayers() {
+    return (int) IntStream.range(0, layers).filter(this::hasFeedForward).count();
+  }
+
+  /** Returns the index in the cache of the keys and values that a layer with attention reads. */
   public int cacheLayer(int layer) {
+    if (perLayer.isPresent()) {
+      return perLayer.get().cacheLayers().get(layer);
+    }
     return recurrent.isPresent() ? recurrent.get().attendingBefore(layer) : layer;
   }
 
@@ -408,6 +538,42 @@ public record ModelConfig(
     return ropes.isUniform(layers) && latent.isEmpty()
         ? Optional.of(rope().rope())
         : Optional.empty();
+  }
+
+  /** Returns the RoPE of each layer of the cache; empty if keys start with a latent. */
+  public Optional<LayerRotations> rotations() {
+    return rotations(ropes.kinds().stream().map(RopeSettings::rope).toList());
+  }
+
+  /**
+   * Returns the same.
+   *
+   * @param kinds one for each kind of the pattern
+   */
+  Optional<LayerRotations> rotations(List<Rope> kinds) {
+    if (latent.isPresent()) {
+      return Optional.empty();
+    }
+    List<Rotation> found =
+        IntStream.of(cachedLayers())
+            .map(ropes::of)
+            .<Rotation>mapToObj(kind -> kind == RopePattern.NONE ? Rope.NONE : kinds.get(kind))
+            .toList();
+    return Optional.of(new LayerRotations(found));
+  }
+
+  /**
+   * Returns the RoPE of each layer of the cache.
+   *
+   * @param who the caller, for the error message
+   * @throws InvalidInputException if keys start with a latent, which has no RoPE
+   */
+  public LayerRotations requireRotations(String who) {
+    return rotations()
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "%s: latent vectors have no RoPE, which %s requires".formatted(name, who)));
   }
 
   /** Returns the RoPE of all layers; fails if there is none. */
@@ -445,6 +611,11 @@ public record ModelConfig(
           "%s: %s requires attention in every layer; this is a %s model with %d recurrent layers"
               .formatted(name, who, architecture.identifier(), recurrent.get().count()));
     }
+    if (perLayer.isPresent()) {
+      throw new InvalidInputException(
+          "%s: %s requires layers of one size; this is a %s model, whose layers differ"
+              .formatted(name, who, architecture.identifier()));
+    }
     if (!scales.equals(Scales.NONE)
         || !ropes.isUniform(layers)
         || rope().magnitude() != 1
@@ -459,6 +630,13 @@ public record ModelConfig(
   }
 
   public AttentionShape attentionShape() {
-    return new AttentionShape(queryHeads, kvHeads, keyDim, valueDim, scales.scoreCap());
+    return new AttentionShape(queryHeads, kvHeads(), keyDim(), valueDim(), scales.scoreCap());
+  }
+
+  /** Returns the shape of attention in a layer. */
+  AttentionShape attentionShape(int layer) {
+    HeadShape each = heads(layer);
+    return new AttentionShape(
+        queryHeads, each.kvHeads(), each.keyDim(), each.valueDim(), scales.scoreCap());
   }
 }

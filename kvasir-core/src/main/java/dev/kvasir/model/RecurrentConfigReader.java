@@ -9,6 +9,7 @@ import dev.kvasir.model.RecurrentConfig.Kind;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /** Reads which layers of a hybrid model are recurrent, and their sizes, from model files. */
@@ -25,7 +26,7 @@ final class RecurrentConfigReader {
   static ModelConfig of(String fileName, GgufMetadata metadata, ModelConfig plain) {
     String prefix = plain.architecture().identifier() + ".";
     return switch (plain.architecture()) {
-      case LFM2 -> {
+      case LFM2, LFM2_MOE -> {
         long[] kvHeads = kvHeads(fileName, metadata, prefix, plain.layers());
         yield plain.withRecurrent(
             new RecurrentConfig(
@@ -40,7 +41,7 @@ final class RecurrentConfigReader {
             new RecurrentConfig(
                 layers(plain, layer -> kvHeads[layer] == 0), mamba(metadata, prefix)));
       }
-      case NEMOTRON_H -> {
+      case NEMOTRON_H, NEMOTRON_H_MOE -> {
         long[] kvHeads = kvHeads(fileName, metadata, prefix, plain.layers());
         long[] widths =
             perLayer(fileName, metadata, prefix + "feed_forward_length", plain.layers());
@@ -114,7 +115,9 @@ final class RecurrentConfigReader {
           "%s: '%s' must say which layers are recurrent; expected an array of %d integers"
               .formatted(fileName, key, layers));
     }
-    if (each.length != layers) {
+    // Layers of multi-token prediction come last and are not run.
+    String predicting = key.substring(0, key.indexOf('.') + 1) + "nextn_predict_layers";
+    if (each.length != layers + metadata.integer(predicting).orElse(0)) {
       throw new InvalidInputException(
           "%s: '%s' has %d entries; expected %d".formatted(fileName, key, each.length, layers));
     }
@@ -135,7 +138,7 @@ final class RecurrentConfigReader {
   /** Reads it from a Hugging Face folder. */
   static ModelConfig of(JsonFile json, ModelConfig plain) {
     return switch (plain.architecture()) {
-      case LFM2 -> {
+      case LFM2, LFM2_MOE -> {
         if (json.bool("conv_bias").orElse(false)) {
           throw new InvalidInputException(
               "%s: 'conv_bias' is true; only convolutions without biases are supported"
@@ -161,14 +164,14 @@ final class RecurrentConfigReader {
                     json.integer("mamba_n_groups").orElse(1),
                     json.integer("mamba_d_state").orElse(256))));
       }
-      case NEMOTRON_H -> {
-        String pattern =
-            json.string("hybrid_override_pattern")
-                .orElseThrow(() -> json.missing("hybrid_override_pattern", "a string"));
-        if (pattern.length() != plain.layers() || !pattern.matches("[M*-]*")) {
+      case NEMOTRON_H, NEMOTRON_H_MOE -> {
+        String pattern = nemotronPattern(json);
+        char feedForward = plain.architecture() == Architecture.NEMOTRON_H_MOE ? 'E' : '-';
+        if (pattern.length() != plain.layers()
+            || !pattern.matches("[M*%c]*".formatted(feedForward))) {
           throw new InvalidInputException(
-              "%s: 'hybrid_override_pattern' is '%s'; expected %d of the characters M, * and -"
-                  .formatted(json.name(), pattern, plain.layers()));
+              "%s: 'hybrid_override_pattern' is '%s'; expected %d of the characters M, * and %c"
+                  .formatted(json.name(), pattern, plain.layers(), feedForward));
         }
         String activation = json.string("mlp_hidden_act").orElse("relu2");
         if (!activation.equals("relu2")) {
@@ -176,7 +179,8 @@ final class RecurrentConfigReader {
               "%s: 'mlp_hidden_act' is '%s'; only relu2 is supported"
                   .formatted(json.name(), activation));
         }
-        List<Kind> kinds = pattern.chars().mapToObj(one -> single(one == '*', one == '-')).toList();
+        List<Kind> kinds =
+            pattern.chars().mapToObj(one -> single(one == '*', one == feedForward)).toList();
         yield plain.withRecurrent(
             new RecurrentConfig(
                 kinds,
@@ -208,6 +212,26 @@ final class RecurrentConfigReader {
       }
       default -> plain;
     };
+  }
+
+  /** Returns a character for each layer of Nemotron-H; newer files have a list of words. */
+  static String nemotronPattern(JsonFile json) {
+    Optional<JsonArray> words = json.array("layers_block_type");
+    if (words.isEmpty()) {
+      return json.string("hybrid_override_pattern")
+          .orElseThrow(() -> json.missing("hybrid_override_pattern", "a string"));
+    }
+    return words.get().asList().stream()
+        .map(
+            word ->
+                switch (word.toString().replace("\"", "")) {
+                  case "mamba", "linear_attention" -> "M";
+                  case "attention", "full_attention" -> "*";
+                  case "moe" -> "E";
+                  case "mlp" -> "-";
+                  default -> "?";
+                })
+        .collect(Collectors.joining());
   }
 
   /** Returns the type of each layer; older files of LFM2 list the layers with attention. */

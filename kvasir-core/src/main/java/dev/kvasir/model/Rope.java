@@ -10,6 +10,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * Rotary position embedding of a model: which channels are rotated together, and by which angles.
  */
 public final class Rope implements Rotation {
+  /** No rotation: one pair of channels that is rotated by nothing. */
+  static final Rope NONE = new Rope(RopeLayout.HALVES, new float[1]);
+
   private static final int PAGE_TOKENS = KvCache.TOKENS_PER_PAGE;
 
   private final RopeLayout layout;

@@ -35,6 +35,21 @@ public sealed interface RopeFrequencies {
     }
   }
 
+  /** No rotation of any but the first pairs, whose frequencies are those of all channels. */
+  record Proportional(int rotaryPairs) implements RopeFrequencies {
+    @Override
+    public float[] of(double base, int dimensions) {
+      float[] frequencies = unscaled(base, dimensions);
+      Arrays.fill(frequencies, Math.min(rotaryPairs, frequencies.length), frequencies.length, 0);
+      return frequencies;
+    }
+
+    @Override
+    public double[] positiveParameters() {
+      return new double[] {rotaryPairs};
+    }
+  }
+
   /** All frequencies divided by one factor. */
   record Linear(double factor) implements RopeFrequencies {
     @Override

@@ -21,8 +21,12 @@ record SeparateExperts(
   public void plan(TensorPlan plan, int layer) {
     for (int expert = 0; expert < experts.count(); expert++) {
       for (Kind kind : Kind.values()) {
-        plan.addRequired(
-            weight(layer, kind, expert), kind.rows(experts, hidden), kind.columns(experts, hidden));
+        if (kind.isIn(experts)) {
+          plan.addRequired(
+              weight(layer, kind, expert),
+              kind.rows(experts, hidden),
+              kind.columns(experts, hidden));
+        }
       }
     }
   }

@@ -22,7 +22,10 @@ final class SizeLimits {
           "%s: has vectors of %d channels; expected at most %d"
               .formatted(fileName, wide, MAX_WIDTH));
     }
-    long heads = (long) config.layers() * config.kvHeads();
+    long heads = 0;
+    for (int layer = 0; layer < config.layers(); layer++) {
+      heads += config.heads(layer).kvHeads();
+    }
     if (heads > CacheShape.MAX_HEADS) {
       throw new InvalidInputException(
           "%s: has %d KV heads in all layers; expected at most %d"
@@ -58,7 +61,7 @@ final class SizeLimits {
    */
   private static long widest(ModelConfig config) {
     int gates = config.architecture().traits().hasGatedQueries() ? 2 : 1;
-    long heads = (long) gates * config.queryHeads() * Math.max(config.keyDim(), config.valueDim());
+    long heads = gates * config.widestHeads();
     long latent =
         config.latent().isPresent() ? config.latent().get().widest(config.queryHeads()) : 0;
     long inner = Math.max(config.hidden(), config.feedForward());

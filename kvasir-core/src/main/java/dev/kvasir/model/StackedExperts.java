@@ -2,17 +2,33 @@ package dev.kvasir.model;
 
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.SegmentAllocator;
-import java.util.Locale;
 
 /**
  * Expert matrices stacked in one tensor per kind, as in GGUF files. Gate and up may be the halves
- * of one tensor.
+ * of one tensor, as they always are in folders.
+ *
+ * @param folderGatesAndUps full name of both in a folder
+ * @param folderDowns full name in a folder
  */
-record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boolean biased)
+record StackedExperts(
+    ExpertConfig experts,
+    int hidden,
+    TensorNames names,
+    boolean biased,
+    String folderGatesAndUps,
+    String folderDowns)
     implements ExpertLayout {
+  /** Experts under the names of most families. */
+  StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boolean biased) {
+    this(experts, hidden, names, biased, "mlp.experts.gate_up_proj", "mlp.experts.down_proj");
+  }
+
   @Override
   public void plan(TensorPlan plan, int layer) {
     for (Kind kind : Kind.values()) {
+      if (!kind.isIn(experts)) {
+        continue;
+      }
       if (kind != Kind.DOWN && isFused(plan, layer)) {
         plan.addRequired(fused(layer), experts.count(), 2L * experts.width(), hidden);
         continue;
@@ -40,7 +56,7 @@ record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boole
   }
 
   private String fused(int layer) {
-    return names.named(layer, isGguf() ? "ffn_gate_up_exps.weight" : "mlp.experts.gate_up_proj");
+    return names.named(layer, isGguf() ? "ffn_gate_up_exps.weight" : folderGatesAndUps);
   }
 
   private boolean isGguf() {
@@ -57,7 +73,7 @@ record StackedExperts(ExpertConfig experts, int hidden, TensorNames names, boole
   private String weight(int layer, Kind kind) {
     return isGguf()
         ? names.named(layer, stem(kind)) + ".weight"
-        : names.named(layer, "mlp.experts.%s_proj".formatted(kind.name().toLowerCase(Locale.ROOT)));
+        : names.named(layer, kind == Kind.DOWN ? folderDowns : folderGatesAndUps);
   }
 
   private String biasName(int layer, Kind kind) {

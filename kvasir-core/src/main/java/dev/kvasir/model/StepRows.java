@@ -1,6 +1,5 @@
 package dev.kvasir.model;
 
-import dev.kvasir.attention.Attention;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.RecurrentStates;
 import dev.kvasir.codec.SequenceObserver;
@@ -17,7 +16,7 @@ final class StepRows {
   private int[] sequenceOfRow = {};
 
   /**
-   * @param queryChannels channels of all query heads of a token
+   * @param queryChannels channels of all query heads of a token; the most if layers differ
    */
   StepRows(int queryChannels) {
     this.queryChannels = queryChannels;
@@ -27,7 +26,7 @@ final class StepRows {
     sequenceOfRow = new int[rows];
   }
 
-  void begin(Batch step, Attention attention) {
+  void begin(Batch step, LayerAttention attention) {
     batch = step;
     attention.begin();
     for (int s = 0; s < batch.sequences(); s++) {
@@ -47,9 +46,10 @@ final class StepRows {
   }
 
   /** Adds rows as steps of one token each: several together could compute on expanded pages. */
-  private void addOneByOne(Attention attention, KvCache cache, int first, int count) {
+  private void addOneByOne(LayerAttention attention, KvCache cache, int first, int count) {
     for (int row = first; row < first + count; row++) {
-      attention.add(cache, row, 1, batch.position(row));
+      int position = batch.position(row);
+      attention.add(cache, row, 1, position, position, position + 1);
     }
   }
 
@@ -81,7 +81,7 @@ final class StepRows {
    * Commits the positions, now that every layer has them; those of a draft are left to the caller.
    * A failed step thus leaves caches unchanged.
    */
-  void end(Attention attention) {
+  void end(LayerAttention attention) {
     for (int s = 0; s < batch.sequences(); s++) {
       if (!batch.hasFailed(s) && !batch.isDraft(s)) {
         batch.cache(s).commit(batch.endRow(s) - batch.firstRow(s));

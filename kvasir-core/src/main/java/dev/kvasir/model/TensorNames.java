@@ -77,6 +77,12 @@ enum TensorNames {
     ATTENTION_OUT_NORM("post_attention_norm", "post_attention_layernorm"),
     INNER_FEED_FORWARD_NORM("ffn_norm", "pre_feedforward_layernorm"),
     FEED_FORWARD_OUT_NORM("post_ffw_norm", "post_feedforward_layernorm"),
+    EXPERT_NORM("pre_ffw_norm_2", "pre_feedforward_layernorm_2"),
+    DENSE_OUT_NORM("post_ffw_norm_1", "post_feedforward_layernorm_1"),
+    EXPERT_OUT_NORM("post_ffw_norm_2", "post_feedforward_layernorm_2"),
+    INPUT_GATE("inp_gate", "per_layer_input_gate"),
+    INPUT_PROJECTION("proj", "per_layer_projection"),
+    INPUT_NORM("post_norm", "post_per_layer_input_norm"),
     QUERY_KEY_VALUE("attn_qkv", "self_attn.qkv_proj"),
     GATE_UP("ffn_up", "mlp.gate_up_proj"),
     GATE("ffn_gate", "mlp.gate_proj"),
@@ -124,6 +130,32 @@ enum TensorNames {
 
   String output() {
     return output + ".weight";
+  }
+
+  /** Returns the name of the embeddings that tokens have in layers. */
+  String tokenInputs() {
+    return (this == GGUF ? "per_layer_token_embd" : "model.embed_tokens_per_layer") + ".weight";
+  }
+
+  /** Returns the name of the projection of embeddings to those of layers. */
+  String tokenInputProjection() {
+    String stem = this == GGUF ? "per_layer_model_proj" : "model.per_layer_model_projection";
+    return stem + ".weight";
+  }
+
+  /** Returns the name of its norm. */
+  String tokenInputNorm() {
+    return (this == GGUF ? "per_layer_proj_norm" : "model.per_layer_projection_norm") + ".weight";
+  }
+
+  /** Returns the name of the factors of a router's input, in families that normalize it. */
+  String routerScale(int layer) {
+    return named(layer, this == GGUF ? "ffn_gate_inp.scale" : "router.scale");
+  }
+
+  /** Returns the name of the factor of a layer's output. */
+  String outputScale(int layer) {
+    return named(layer, this == GGUF ? "layer_output_scale.weight" : "layer_scalar");
   }
 
   /** Returns the name of the learned attention sinks. */

@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import static java.util.stream.Collectors.toSet;
 
+import dev.kvasir.codec.HeadShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
@@ -54,6 +55,12 @@ public final class TensorPlan {
     this.names = names;
     int hidden = config.hidden();
     required.put(names.embedding(), new long[] {config.vocabulary(), hidden});
+    if (config.inputChannels() > 0) {
+      long width = (long) config.layers() * config.inputChannels();
+      required.put(names.tokenInputs(), new long[] {config.vocabulary(), width});
+      required.put(names.tokenInputProjection(), new long[] {width, hidden});
+      required.put(names.tokenInputNorm(), new long[] {config.inputChannels()});
+    }
     // Stop at the first missing layer, which is enough to fail. The names of a million more would
     // fill the memory.
     boolean isPresent = true;
@@ -97,14 +104,23 @@ public final class TensorPlan {
       planFeedForward(config, layer);
     }
     family.norms().feedForwardOut().ifPresent(part -> vector(layer, part, hidden));
+    if (config.perLayer().isPresent()) {
+      optional.put(names.outputScale(layer), new long[] {1});
+    }
+    if (config.inputChannels() > 0) {
+      projection(layer, Part.INPUT_GATE, config.inputChannels(), hidden, false);
+      projection(layer, Part.INPUT_PROJECTION, hidden, config.inputChannels(), false);
+      vector(layer, Part.INPUT_NORM, hidden);
+    }
   }
 
   private void planAttention(ModelConfig config, int layer) {
     int hidden = config.hidden();
-    int queries = config.queryHeads() * config.keyDim();
-    int keys = config.kvHeads() * config.keyDim();
-    int values = config.kvHeads() * config.valueDim();
-    int outputs = config.queryHeads() * config.valueDim();
+    HeadShape heads = config.heads(layer);
+    int queries = config.queryHeads() * heads.keyDim();
+    int keys = heads.kvHeads() * heads.keyDim();
+    int values = heads.kvHeads() * heads.valueDim();
+    int outputs = config.queryHeads() * heads.valueDim();
     Architecture family = config.architecture();
     boolean biased = family.attentionBias() == Architecture.Bias.REQUIRED;
     if (config.latent().isPresent()) {
@@ -115,8 +131,12 @@ public final class TensorPlan {
     } else {
       long gates = family.traits().hasGatedQueries() ? queries : 0;
       projection(layer, Part.QUERY, queries + gates, hidden, biased);
-      projection(layer, Part.KEY, keys, hidden, biased);
-      projection(layer, Part.VALUE, values, hidden, biased);
+      if (!config.sharesCache(layer)) {
+        projection(layer, Part.KEY, keys, hidden, biased);
+        if (!hasValuesOfKeys(layer)) {
+          projection(layer, Part.VALUE, values, hidden, biased);
+        }
+      }
     }
     planHeadNorms(config, layer);
     if (config.latent().isEmpty()) {
@@ -127,22 +147,30 @@ public final class TensorPlan {
     }
   }
 
+  /** Returns whether values are the projected keys, because a family without its own has none. */
+  boolean hasValuesOfKeys(int layer) {
+    return config.architecture().traits().hasNormalizedValues() && !hasTensor(layer, Part.VALUE);
+  }
+
   private void planHeadNorms(ModelConfig config, int layer) {
+    HeadShape heads = config.heads(layer);
     switch (config.architecture().headNorms()) {
       case NONE -> {}
       case PER_HEAD -> {
-        vector(layer, Part.QUERY_NORM, config.keyDim());
-        vector(layer, Part.KEY_NORM, config.keyDim());
+        vector(layer, Part.QUERY_NORM, heads.keyDim());
+        if (!config.sharesCache(layer)) {
+          vector(layer, Part.KEY_NORM, heads.keyDim());
+        }
       }
       case PER_HEAD_IF_PRESENT -> {
         if (hasTensor(layer, Part.QUERY_NORM) || hasTensor(layer, Part.KEY_NORM)) {
-          vector(layer, Part.QUERY_NORM, config.keyDim());
-          vector(layer, Part.KEY_NORM, config.keyDim());
+          vector(layer, Part.QUERY_NORM, heads.keyDim());
+          vector(layer, Part.KEY_NORM, heads.keyDim());
         }
       }
       case ALL_HEADS -> {
-        vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * config.keyDim());
-        vector(layer, Part.KEY_NORM, (long) config.kvHeads() * config.keyDim());
+        vector(layer, Part.QUERY_NORM, (long) config.queryHeads() * heads.keyDim());
+        vector(layer, Part.KEY_NORM, (long) heads.kvHeads() * heads.keyDim());
       }
     }
   }
@@ -150,10 +178,16 @@ public final class TensorPlan {
   private void planFeedForward(ModelConfig config, int layer) {
     if (config.experts().isPresent() && config.experts().get().hasExperts(layer)) {
       ExpertTensors.of(config, names).plan(this, layer);
-      return;
+      if (!config.architecture().traits().hasDenseBesideExperts()) {
+        return;
+      }
+      required.put(names.routerScale(layer), new long[] {config.hidden()});
+      vector(layer, Part.DENSE_OUT_NORM, config.hidden());
+      vector(layer, Part.EXPERT_NORM, config.hidden());
+      vector(layer, Part.EXPERT_OUT_NORM, config.hidden());
     }
     int hidden = config.hidden();
-    int gates = config.feedForward();
+    int gates = config.feedForward(layer);
     if (config.architecture().traits().isUngated()) {
       projection(layer, Part.UP, gates, hidden, false);
       projection(layer, Part.DOWN, hidden, gates, false);

@@ -5,21 +5,34 @@ import dev.kvasir.kernel.Matrix;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.DamagedFileException;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * All weights of a decoder and the memory that owns them.
  *
+ * @param tokenInputs embeddings of tokens that layers add, if they do
  * @param output the embedding itself if the two are tied
  * @param file open while dense weights are read from its mapping, else null
  */
 public record Weights(
     Matrix embedding, // (vocabulary, hidden)
     List<LayerWeights> layers,
+    Optional<TokenInputWeights> tokenInputs,
     float[] outputNorm, // (hidden)
     Matrix output, // (vocabulary, hidden)
     CountedArena arena,
     TensorSource file)
     implements AutoCloseable {
+  /** Weights of a decoder whose layers add no embeddings of tokens. */
+  public Weights(
+      Matrix embedding,
+      List<LayerWeights> layers,
+      float[] outputNorm,
+      Matrix output,
+      CountedArena arena,
+      TensorSource file) {
+    this(embedding, layers, Optional.empty(), outputNorm, output, arena, file);
+  }
 
   /** Returns the bytes of all loaded weights, each counted once. */
   public long bytes() {
@@ -27,6 +40,7 @@ public record Weights(
     return embedding.bytes()
         + tied
         + (long) outputNorm.length * Float.BYTES
+        + tokenInputs.map(TokenInputWeights::bytes).orElse(0L)
         + layers.stream().mapToLong(LayerWeights::bytes).sum();
   }
 

@@ -19,6 +19,7 @@ import dev.kvasir.model.TensorNames.Part;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -78,6 +79,8 @@ final class WeightsLoader {
       layers.add(layer(layer));
       progress.layers(layer + 1, config.layers());
     }
+    Optional<TokenInputWeights> tokenInputs =
+        config.inputChannels() > 0 ? Optional.of(tokenInputs()) : Optional.empty();
     float[] outputNorm = norm(names.outputNorm());
     Matrix output = plan.find(names.output()).map(this::matrix).orElse(embedding);
     TensorSource needed = readsMapping ? file : null;
@@ -86,7 +89,15 @@ final class WeightsLoader {
     } else {
       file.protect();
     }
-    return new Weights(embedding, List.copyOf(layers), outputNorm, output, arena, needed);
+    return new Weights(
+        embedding, List.copyOf(layers), tokenInputs, outputNorm, output, arena, needed);
+  }
+
+  private TokenInputWeights tokenInputs() {
+    return new TokenInputWeights(
+        matrix(plan.require(names.tokenInputs())),
+        matrix(plan.require(names.tokenInputProjection())),
+        norm(names.tokenInputNorm()));
   }
 
   private LayerWeights layer(int layer) {
@@ -98,7 +109,16 @@ final class WeightsLoader {
         norm(layer, norms.feedForward()),
         feedForward(layer),
         norm(layer, norms.feedForwardOut()),
+        config.inputChannels() > 0 ? Optional.of(layerInput(layer)) : Optional.empty(),
+        plan.find(names.outputScale(layer)).map(scale -> scale.toFloats()[0]).orElse(1f),
         config.windows().of(layer));
+  }
+
+  private LayerInputWeights layerInput(int layer) {
+    return new LayerInputWeights(
+        projection(layer, Part.INPUT_GATE),
+        projection(layer, Part.INPUT_PROJECTION),
+        norm(names.weight(layer, Part.INPUT_NORM)));
   }
 
   private AttentionWeights mixer(int layer) {
@@ -108,6 +128,12 @@ final class WeightsLoader {
     if (!config.attends(layer)) {
       return new NoAttention();
     }
+    if (config.sharesCache(layer)) {
+      return new QueryWeights(
+          projection(layer, Part.QUERY),
+          headNorm(layer, Part.QUERY_NORM),
+          projection(layer, Part.OUTPUT));
+    }
     return config.latent().isPresent() ? latent(layer) : heads(layer);
   }
 
@@ -115,10 +141,14 @@ final class WeightsLoader {
     if (!config.hasFeedForward(layer)) {
       return new NoFeedForward();
     }
-    if (config.architecture().traits().isUngated()) {
-      return new UngatedWeights(projection(layer, Part.UP), projection(layer, Part.DOWN));
+    if (hasExperts(layer)) {
+      return config.architecture().traits().hasDenseBesideExperts()
+          ? denseAndExperts(layer)
+          : experts(layer);
     }
-    return hasExperts(layer) ? experts(layer) : gated(layer);
+    return config.architecture().traits().isUngated()
+        ? new UngatedWeights(projection(layer, Part.UP), projection(layer, Part.DOWN))
+        : gated(layer);
   }
 
   private float[] norm(int layer, Optional<Part> part) {
@@ -126,12 +156,14 @@ final class WeightsLoader {
   }
 
   private AttentionWeights heads(int layer) {
+    Projection key = projection(layer, Part.KEY);
     return new MultiHeadWeights(
         projection(layer, Part.QUERY),
-        projection(layer, Part.KEY),
-        projection(layer, Part.VALUE),
+        key,
+        plan.hasValuesOfKeys(layer) ? key : projection(layer, Part.VALUE),
         headNorm(layer, Part.QUERY_NORM),
         headNorm(layer, Part.KEY_NORM),
+        valueNorm(layer),
         sinks(layer),
         projection(layer, Part.OUTPUT));
   }
@@ -165,12 +197,27 @@ final class WeightsLoader {
     return config.experts().isPresent() && config.experts().get().hasExperts(layer);
   }
 
-  private FeedForwardWeights experts(int layer) {
+  private FeedForwardWeights denseAndExperts(int layer) {
+    float[] routerNorm = norm(names.routerScale(layer));
+    float factor = (float) (1 / Math.sqrt(config.hidden()));
+    for (int i = 0; i < routerNorm.length; i++) {
+      routerNorm[i] *= factor;
+    }
+    return new DenseAndExpertWeights(
+        gated(layer),
+        norm(names.weight(layer, Part.DENSE_OUT_NORM)),
+        routerNorm,
+        norm(names.weight(layer, Part.EXPERT_NORM)),
+        experts(layer),
+        norm(names.weight(layer, Part.EXPERT_OUT_NORM)));
+  }
+
+  private ExpertWeights experts(int layer) {
     ExpertTensors tensors = ExpertTensors.of(config, names);
     return new ExpertLoader(tensors, plan, this::matrix, arena).load(layer);
   }
 
-  private FeedForwardWeights gated(int layer) {
+  private GatedWeights gated(int layer) {
     return new GatedWeights(
         projection(layer, Part.GATE),
         projection(layer, Part.UP),
@@ -188,6 +235,15 @@ final class WeightsLoader {
     return !plan.requires(names.weight(layer, part))
         ? new HeadNorm.None()
         : new HeadNorm.RootMeanSquare(norm(names.weight(layer, part)), config.normEpsilon());
+  }
+
+  private HeadNorm valueNorm(int layer) {
+    if (!config.architecture().traits().hasNormalizedValues()) {
+      return new HeadNorm.None();
+    }
+    float[] ones = new float[config.heads(layer).valueDim()];
+    Arrays.fill(ones, 1);
+    return new HeadNorm.RootMeanSquare(ones, config.normEpsilon());
   }
 
   private float[] norm(String name) {

@@ -102,7 +102,7 @@ class QuantizedBlockTest {
 
   private static QuantizedBlock quantized(List<Page> pages) {
     CacheConfig settings = new CacheConfig(Precision.F16, 0, 0, Optional.of(codec()));
-    return new QuantizedBlock(LayerGroup.whole(SHAPE, settings), pages);
+    return new QuantizedBlock(LayerGroups.of(SHAPE, settings).get(0), pages);
   }
 
   private static RequantizingCodec codec() {

@@ -59,7 +59,7 @@ public record ModelOutline(String name, ModelConfig config, String fingerprint, 
   public CacheContext cacheContext(Optional<Profile> profile, ModelTables tables) {
     return CacheContext.unknown()
         .withQueryHeads(config.queryHeads())
-        .withRotation(config.sharedRotation())
+        .withRotations(config.rotations())
         .withProfile(profile)
         .withTables(Optional.of(tables));
   }

@@ -3,9 +3,9 @@ package dev.kvasir.cli.lab;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.LayerTrial;
@@ -56,7 +56,7 @@ final class CodebookReport {
   /**
    * @param length tokens after which the positions of the test restart
    */
-  void stages(VectorSample training, VectorSample test, int length, Rotation rotation) {
+  void stages(VectorSample training, VectorSample test, int length, LayerRotations rotations) {
     line("layer %d, trained on %s", layer, Units.tokens(training.count()));
     line("stages   bits    keys  values");
     for (int stages : STAGES) {
@@ -70,7 +70,7 @@ final class CodebookReport {
       figures.put("keys after %d stages".formatted(stages), keys);
       figures.put("values after %d stages".formatted(stages), values);
     }
-    AsymmetricError asymmetric = new AsymmetricError(test, length, rotation);
+    AsymmetricError asymmetric = new AsymmetricError(test, length, rotations);
     for (int bits = 1; bits <= 3; bits++) {
       line(
           "kivi:%d %6.2f %7.4f %7.4f  and scales",

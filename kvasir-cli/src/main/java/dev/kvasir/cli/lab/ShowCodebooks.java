@@ -209,7 +209,8 @@ public final class ShowCodebooks implements Callable<Integer> {
     if (samples.interruption.isRequested()) {
       return;
     }
-    HeldOutTable table = new HeldOutTable(test, length(loaded), loaded.config().rotation());
+    HeldOutTable table =
+        new HeldOutTable(test, length(loaded), loaded.config().rotations().orElseThrow());
     for (int width : widths) {
       table.print(
           CommvqProfile.of(profile, width, loaded.config().cacheShape()),
@@ -232,7 +233,8 @@ public final class ShowCodebooks implements Callable<Integer> {
       return;
     }
     if (wanted.contains(Table.STAGES)) {
-      report.stages(prose, test, length(samples.loaded), samples.loaded.config().rotation());
+      report.stages(
+          prose, test, length(samples.loaded), samples.loaded.config().rotations().orElseThrow());
     }
     if (wanted.contains(Table.PAIRS)) {
       report.pairs(prose, test);

@@ -221,7 +221,9 @@ public final class Inspect implements Callable<Integer> {
             .formatted(Units.count(values), Units.bytes(bytes), Units.bytes(loadedBytes)));
     config
         .experts()
-        .map(experts -> values - experts.inactiveWeights(config.hidden(), config.layers()))
+        .map(
+            experts ->
+                values - experts.inactiveWeights(config.hidden(), config.feedForwardLayers()))
         .ifPresent(active -> sheet.line("active", Units.count(active) + " values a token"));
     if (tensors) {
       list.describeEach(sheet);
@@ -238,7 +240,7 @@ public final class Inspect implements Callable<Integer> {
       CacheContext context =
           CacheContext.unknown()
               .withQueryHeads(config.queryHeads())
-              .withRotation(config.sharedRotation())
+              .withRotations(config.rotations())
               .withContextLimit(tokens)
               .withProfile(model.profile(profile))
               .withTables(Optional.of(tables));

@@ -2,6 +2,8 @@ package dev.kvasir.cli.run;
 
 import dev.kvasir.cli.terminal.FactSheet;
 import dev.kvasir.cli.terminal.Units;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.HeadShape;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.LatentConfig;
@@ -30,9 +32,7 @@ final class ModelFacts {
             .formatted(Units.count(config.hidden()), Units.count(config.feedForward())));
     config.experts().ifPresent(experts -> describe(experts, config, sheet));
     sheet.line(
-        "heads",
-        "%d for queries, %d for keys and values, of %s"
-            .formatted(config.queryHeads(), config.kvHeads(), channels(config)));
+        "heads", "%d for queries, %s".formatted(config.queryHeads(), keyValueHeads(config)));
     config.latent().ifPresent(latent -> sheet.line("latents", words(config, latent)));
     config.recurrent().ifPresent(states -> sheet.line("recurrent", words(config, states)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
@@ -56,10 +56,28 @@ final class ModelFacts {
                 experts.used(), experts.count(), Units.count(experts.width()), shared, dense));
   }
 
-  private static String channels(ModelConfig config) {
-    return config.keyDim() == config.valueDim()
-        ? "%d channels".formatted(config.keyDim())
-        : "%d and %d channels".formatted(config.keyDim(), config.valueDim());
+  /** Describes the KV heads, those of each size with their layers if layers differ. */
+  private static String keyValueHeads(ModelConfig config) {
+    CacheShape shape = config.cacheShape();
+    String heads =
+        shape.layersByHeads().stream()
+            .map(
+                layers ->
+                    words(shape.headsOf(layers[0]))
+                        + (shape.hasMixedHeads() ? " in %d layers".formatted(layers.length) : ""))
+            .collect(Collectors.joining("; "));
+    long sharing = IntStream.range(0, config.layers()).filter(config::sharesCache).count();
+    return sharing == 0
+        ? heads
+        : "%s; %d layers read those of others".formatted(heads, sharing);
+  }
+
+  private static String words(HeadShape heads) {
+    String channels =
+        heads.keyDim() == heads.valueDim()
+            ? "%d channels".formatted(heads.keyDim())
+            : "%d and %d channels".formatted(heads.keyDim(), heads.valueDim());
+    return "%d for keys and values, of %s".formatted(heads.kvHeads(), channels);
   }
 
   private static String words(ModelConfig config, LatentConfig latent) {

@@ -50,6 +50,8 @@ final class RopeFacts {
   private static String scaling(RopeFrequencies frequencies) {
     return switch (frequencies) {
       case RopeFrequencies.Unscaled _ -> "";
+      case RopeFrequencies.Proportional rule ->
+          ", of which %d do".formatted(2 * rule.rotaryPairs());
       case RopeFrequencies.Linear linear -> ", stretched by " + linear.factor();
       case RopeFrequencies.PerPairFactors _ -> ", stretched by factors in the file";
       case RopeFrequencies.Llama3 llama ->

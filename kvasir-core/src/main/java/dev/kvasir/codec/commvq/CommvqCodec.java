@@ -68,9 +68,9 @@ public final class CommvqCodec implements StatelessCodec {
   public Page quantize(SharedArena memory, int layer, int position, float[] keys, float[] values) {
     ModelCodebooks trained = codebooks.orElseThrow();
     int headSize = TOKENS * shape.keyDim();
+    PairOrder order = trained.order(layer);
     workers.run(
-        (head, worker) -> trained.order().unrotate(keys, head * headSize, TOKENS, position),
-        shape.kvHeads());
+        (head, worker) -> order.unrotate(keys, head * headSize, TOKENS, position), shape.kvHeads());
     EncodedBlock ofKeys = EncodedBlock.allocate(shape.kvHeads(), shape.keys());
     EncodedBlock ofValues = EncodedBlock.allocate(shape.groups(), shape.values());
     // An encoder belongs to one thread, and its memory is large compared to that of a sequence.
@@ -93,7 +93,14 @@ public final class CommvqCodec implements StatelessCodec {
         2 * tasks);
     CompactLayerCodebooks layerCodebooks = trained.rows().get(layer);
     return new CommvqPage(
-        memory, shape, layerCodebooks, keyScoring, trained.rotation(), position, ofKeys, ofValues);
+        memory,
+        shape,
+        layerCodebooks,
+        keyScoring,
+        trained.rotations().of(layer),
+        position,
+        ofKeys,
+        ofValues);
   }
 
   /** Encodes the values of the tokens of one task. */
@@ -123,7 +130,12 @@ public final class CommvqCodec implements StatelessCodec {
   public Page deserialize(SharedArena memory, int layer, Snapshot snapshot) {
     ModelCodebooks trained = codebooks.orElseThrow();
     return CommvqPage.deserialize(
-        memory, snapshot, shape, trained.rows().get(layer), keyScoring, trained.rotation());
+        memory,
+        snapshot,
+        shape,
+        trained.rows().get(layer),
+        keyScoring,
+        trained.rotations().of(layer));
   }
 
   /** Returns the tokens encoded by one task: few enough to give every thread several tasks. */

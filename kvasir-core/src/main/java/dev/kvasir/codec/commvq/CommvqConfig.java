@@ -3,13 +3,13 @@ package dev.kvasir.codec.commvq;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.kernel.Int8Codebooks;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.Set;
@@ -44,7 +44,7 @@ public record CommvqConfig(
   private static final int DEFAULT_SINKS = 16;
 
   /** The inputs of codebooks, which identify them. */
-  private record Origin(Profile profile, int bits, ValueCoding values, Rotation rotation) {}
+  private record Origin(Profile profile, int bits, ValueCoding values, LayerRotations rotations) {}
 
   public static CommvqConfig of(SpecText spec) {
     spec.requireKeys("window", "sinks", "beam", "scores", "values");
@@ -80,7 +80,7 @@ public record CommvqConfig(
   @Override
   public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
     requireShape(shape);
-    context.requireRotation(spec);
+    context.requireRotations(spec);
     Origin origin =
         trained(context)
             .orElseThrow(
@@ -122,7 +122,7 @@ public record CommvqConfig(
             .orElseGet(() -> values.untrainedShape(bits, shape));
     long shared =
         trained
-            .map(origin -> values.bytes(origin.profile, bits, shape, origin.rotation))
+            .map(origin -> values.bytes(origin.profile, bits, shape, origin.rotations))
             .orElse(0L);
     CommvqCodec codec =
         new CommvqCodec(
@@ -135,14 +135,15 @@ public record CommvqConfig(
     return context
         .profileWith(values.part(bits))
         .flatMap(
-            held -> context.rotation().map(rotation -> new Origin(held, bits, values, rotation)));
+            held ->
+                context.rotations().map(rotations -> new Origin(held, bits, values, rotations)));
   }
 
   private ModelCodebooks codebooks(ModelTables tables, Origin origin, CacheShape shape) {
     return tables.cached(
         origin,
         ModelCodebooks.class,
-        memory -> values.codebooks(origin.profile, bits, shape, origin.rotation, memory));
+        memory -> values.codebooks(origin.profile, bits, shape, origin.rotations, memory));
   }
 
   @Override

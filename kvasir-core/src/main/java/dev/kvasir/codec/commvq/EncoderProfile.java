@@ -1,9 +1,9 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Int8Codebooks;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.page.BitCodes;
 import dev.kvasir.page.StageCodes;
 import dev.kvasir.profile.Profile;
@@ -87,22 +87,26 @@ public record EncoderProfile(
   }
 
   static ModelCodebooks codebooks(
-      Profile profile, int bits, CacheShape shape, Rotation rotation, SegmentAllocator memory) {
+      Profile profile,
+      int bits,
+      CacheShape shape,
+      LayerRotations rotations,
+      SegmentAllocator memory) {
     EncoderProfile read = of(profile, bits, shape);
     return ModelCodebooks.ofEncoders(
         read.keys,
         read.encoders.stream()
             .map(weights -> ValueEncoder.of(weights, shape.kvHeads(), memory))
             .toList(),
-        rotation);
+        rotations);
   }
 
-  static long bytes(Profile profile, int bits, CacheShape shape, Rotation rotation) {
+  static long bytes(Profile profile, int bits, CacheShape shape, LayerRotations rotations) {
     Source source = new Source(profile, part(bits), shape);
     CommvqShape pages = source.pages();
     long values = ValueEncoder.bytesFor(pages.groupDim(), source.hidden(), pages.values().sets());
     return shape.layers()
-        * (shape.kvHeads() * ModelCodebooks.keyBytesFor(pages, rotation) + values);
+        * (shape.kvHeads() * ModelCodebooks.keyBytesFor(pages, rotations) + values);
   }
 
   /** Returns a profile in which this part replaces any previous one. */

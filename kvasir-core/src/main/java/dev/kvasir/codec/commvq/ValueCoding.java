@@ -1,7 +1,7 @@
 package dev.kvasir.codec.commvq;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.kernel.Rotation;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.profile.Profile;
 import java.lang.foreign.SegmentAllocator;
 
@@ -26,13 +26,17 @@ public enum ValueCoding {
 
     @Override
     ModelCodebooks codebooks(
-        Profile profile, int bits, CacheShape shape, Rotation rotation, SegmentAllocator memory) {
-      return ModelCodebooks.of(CommvqProfile.of(profile, bits, shape).layers(), rotation, memory);
+        Profile profile,
+        int bits,
+        CacheShape shape,
+        LayerRotations rotations,
+        SegmentAllocator memory) {
+      return ModelCodebooks.of(CommvqProfile.of(profile, bits, shape).layers(), rotations, memory);
     }
 
     @Override
-    long bytes(Profile profile, int bits, CacheShape shape, Rotation rotation) {
-      return ModelCodebooks.bytesFor(shape.layers(), shape(profile, bits, shape), rotation);
+    long bytes(Profile profile, int bits, CacheShape shape, LayerRotations rotations) {
+      return ModelCodebooks.bytesFor(shape.layers(), shape(profile, bits, shape), rotations);
     }
   },
 
@@ -55,13 +59,17 @@ public enum ValueCoding {
 
     @Override
     ModelCodebooks codebooks(
-        Profile profile, int bits, CacheShape shape, Rotation rotation, SegmentAllocator memory) {
-      return EncoderProfile.codebooks(profile, bits, shape, rotation, memory);
+        Profile profile,
+        int bits,
+        CacheShape shape,
+        LayerRotations rotations,
+        SegmentAllocator memory) {
+      return EncoderProfile.codebooks(profile, bits, shape, rotations, memory);
     }
 
     @Override
-    long bytes(Profile profile, int bits, CacheShape shape, Rotation rotation) {
-      return EncoderProfile.bytes(profile, bits, shape, rotation);
+    long bytes(Profile profile, int bits, CacheShape shape, LayerRotations rotations) {
+      return EncoderProfile.bytes(profile, bits, shape, rotations);
     }
   };
 
@@ -76,8 +84,12 @@ public enum ValueCoding {
 
   /** Reads a profile. */
   abstract ModelCodebooks codebooks(
-      Profile profile, int bits, CacheShape shape, Rotation rotation, SegmentAllocator memory);
+      Profile profile,
+      int bits,
+      CacheShape shape,
+      LayerRotations rotations,
+      SegmentAllocator memory);
 
   /** Returns the bytes of what {@link #codebooks} will read. */
-  abstract long bytes(Profile profile, int bits, CacheShape shape, Rotation rotation);
+  abstract long bytes(Profile profile, int bits, CacheShape shape, LayerRotations rotations);
 }

@@ -4,13 +4,13 @@ import dev.kvasir.codec.BudgetSize;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.RequantizeScope;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.DenseMatrix.Precision;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
 import java.lang.foreign.SegmentAllocator;
 import java.util.Arrays;
@@ -78,7 +78,7 @@ record MeadConfig(
 
   /** Key under which a model's tables are shared. */
   private record TablesKey(
-      Profile profile, TableKind kind, boolean firstLayerFromTokens, Rotation rotation) {}
+      Profile profile, TableKind kind, boolean firstLayerFromTokens, LayerRotations rotations) {}
 
   /** Key under which a model's rates are shared. */
   private record RatesKey(
@@ -144,7 +144,7 @@ record MeadConfig(
   @Override
   public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
     shape.requireEvenKeyDim(spec);
-    TablesKey tablesKey = tablesKey(shape, context, context.requireRotation(spec));
+    TablesKey tablesKey = tablesKey(shape, context, context.requireRotations(spec));
     ModelTables shared = context.requireTables(spec, "tables");
     MeadTables made =
         shared.cached(tablesKey, MeadTables.class, memory -> tables(shape, tablesKey, memory));
@@ -173,7 +173,7 @@ record MeadConfig(
         .orElse(settings);
   }
 
-  private TablesKey tablesKey(CacheShape shape, CacheContext context, Rotation rotation) {
+  private TablesKey tablesKey(CacheShape shape, CacheContext context, LayerRotations rotations) {
     Profile profile =
         context
             .profile()
@@ -184,7 +184,7 @@ record MeadConfig(
     boolean firstLayerFromTokens =
         firstLayer == FirstLayerMode.FREE
             && MeadProfile.FirstLayer.vocabulary(profile, shape).isPresent();
-    return new TablesKey(profile, kind, firstLayerFromTokens, rotation);
+    return new TablesKey(profile, kind, firstLayerFromTokens, rotations);
   }
 
   private InvalidInputException missingTables(CacheContext context) {
@@ -205,7 +205,7 @@ record MeadConfig(
         tablesKey.firstLayerFromTokens
             ? Optional.of(MeadProfile.FirstLayer.of(tablesKey.profile, shape))
             : Optional.empty(),
-        tablesKey.rotation,
+        tablesKey.rotations,
         memory);
   }
 

@@ -114,6 +114,11 @@ final class MeadPage implements PreRopePage {
   }
 
   @Override
+  public int layer() {
+    return layer;
+  }
+
+  @Override
   public int position() {
     return position;
   }
@@ -141,7 +146,7 @@ final class MeadPage implements PreRopePage {
       float[] scores) {
     readRowOrder(meadWorkspace, kvHead, KvSide.KEYS);
     bindRows(meadWorkspace, kvHead, KvSide.KEYS, head(kvHead).keyBase().lows());
-    RopeTable ropeTable = tables.ropeTable();
+    RopeTable ropeTable = tables.ropeTable(layer);
     kernels
         .rowCodes()
         .products(

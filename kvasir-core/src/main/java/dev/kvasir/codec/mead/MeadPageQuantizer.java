@@ -75,7 +75,7 @@ final class MeadPageQuantizer {
     HeadEncoder encoder = new HeadEncoder(sizes, codec.storesMeanErrors());
     for (int head = 0; head < sizes.kvHeads(); head++) {
       HeadTables headTables = page.head(head);
-      unrotate(rotated, head, page.position());
+      unrotate(rotated, layer, head, page.position());
       toComponents(headTables, values, head);
       selectTableRows(headTables, page.tokens());
       page.writeTableRows(head, scratch);
@@ -87,12 +87,12 @@ final class MeadPageQuantizer {
   }
 
   /** Undoes RoPE on a head's keys and stores them in the lanes of pairs. */
-  private void unrotate(float[] rotated, int head, int position) {
+  private void unrotate(float[] rotated, int layer, int head, int position) {
     int at = head * TOKENS * sizes.keyDim();
-    Rotation rotation = tables.rotation();
+    Rotation rotation = tables.rotation(layer);
     rotation.rotate(rotated, at, sizes.keyDim(), TOKENS, -position);
     rotation.unrotateConsecutive(rotated, at, sizes.keyDim(), TOKENS);
-    tables.ropeTable().toPairOrder(rotated, at, TOKENS, scratch.keys, 0);
+    tables.ropeTable(layer).toPairOrder(rotated, at, TOKENS, scratch.keys, 0);
   }
 
   private void toComponents(HeadTables head, float[] values, int kvHead) {

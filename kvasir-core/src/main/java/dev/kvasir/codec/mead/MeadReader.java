@@ -5,6 +5,7 @@ import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
@@ -60,7 +61,7 @@ final class MeadReader implements PageReader {
       }
       case TokenIdPage tokens -> {
         tokens.readKeys(kernels, meadWorkspace, kvHead);
-        tables.ropeTable().rotateEach(kernels, meadWorkspace.vectors, PAGE);
+        tables.ropeTable(tokens.layer()).rotateEach(kernels, meadWorkspace.vectors, PAGE);
         kernels
             .floats()
             .products(
@@ -95,10 +96,11 @@ final class MeadReader implements PageReader {
       unrotated = new float[PageReader.MAX_ROWS * width];
     }
     MeadTables tables = page.tables();
-    tables.ropeTable().toPairOrder(queries, 0, rows, unrotated, 0);
+    RopeTable table = tables.ropeTable(page.layer());
+    table.toPairOrder(queries, 0, rows, unrotated, 0);
     MeadWorkspace.of(workspace, tables.sizes())
-        .rotation(tables.ropeTable())
-        .rotate(kernels, unrotated, rows, tables.rotation(), -page.position());
+        .rotation(table)
+        .rotate(kernels, unrotated, rows, tables.rotation(page.layer()), -page.position());
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.Rotation;
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param firstLayer keys and values of the first layer by token id; empty if that layer is
  *     quantized
  * @param tokenRows (vocabulary), the table row of each token id; empty for other kinds of tables
+ * @param rotations of keys
  */
 record MeadTables(
     MeadSizes sizes,
@@ -23,8 +25,7 @@ record MeadTables(
     List<List<HeadTables>> heads,
     Optional<TokenKvTable> firstLayer,
     int[] tokenRows,
-    Rotation rotation,
-    RopeTable ropeTable) {
+    LayerRotations rotations) {
   /**
    * @param memory memory for the tables, which attention reads in place
    */
@@ -32,7 +33,7 @@ record MeadTables(
       CacheShape shape,
       MeadProfile profile,
       Optional<MeadProfile.FirstLayer> firstLayer,
-      Rotation rotation,
+      LayerRotations rotations,
       SegmentAllocator memory) {
     MeadSizes sizes = MeadSizes.of(shape);
     return new MeadTables(
@@ -43,8 +44,17 @@ record MeadTables(
             .toList(),
         firstLayer.map(rows -> TokenKvTable.of(sizes, rows, memory)),
         profile.tokenRows(),
-        rotation,
-        rotation.table(shape.keyDim()));
+        rotations);
+  }
+
+  /** Returns the rotation of a layer's keys. */
+  Rotation rotation(int layer) {
+    return rotations.of(layer);
+  }
+
+  /** Returns the same as a table. */
+  RopeTable ropeTable(int layer) {
+    return rotations.of(layer).table(sizes.keyDim());
   }
 
   HeadTables head(int layer, int kvHead) {

@@ -3,10 +3,13 @@ package dev.kvasir.codec.mead;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageWorkspace;
 import dev.kvasir.kernel.Kernels;
+import dev.kvasir.kernel.RopeTable;
 
 /** A page that stores keys without RoPE. */
 sealed interface PreRopePage extends Page permits MeadPage, TokenIdPage {
   MeadTables tables();
+
+  int layer();
 
   /** Returns the position of the first token. */
   int position();
@@ -23,10 +26,11 @@ sealed interface PreRopePage extends Page permits MeadPage, TokenIdPage {
     MeadWorkspace meadWorkspace = MeadWorkspace.of(workspace, tables.sizes());
     Kernels kernels = workspace.kernels();
     readKeys(kernels, meadWorkspace, kvHead);
-    tables.ropeTable().rotateEach(kernels, meadWorkspace.vectors, tokens);
+    RopeTable table = tables.ropeTable(layer());
+    table.rotateEach(kernels, meadWorkspace.vectors, tokens);
     meadWorkspace
-        .rotation(tables.ropeTable())
-        .rotate(kernels, meadWorkspace.vectors, tokens, tables.rotation(), position());
-    tables.ropeTable().toModelOrder(meadWorkspace.vectors, tokens, out);
+        .rotation(table)
+        .rotate(kernels, meadWorkspace.vectors, tokens, tables.rotation(layer()), position());
+    table.toModelOrder(meadWorkspace.vectors, tokens, out);
   }
 }

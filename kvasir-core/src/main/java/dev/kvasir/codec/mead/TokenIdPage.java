@@ -39,6 +39,11 @@ final class TokenIdPage implements PreRopePage {
   }
 
   @Override
+  public int layer() {
+    return 0;
+  }
+
+  @Override
   public int position() {
     return tokens.position();
   }

@@ -221,10 +221,10 @@ final class PatternBank {
   }
 
   /** Undoes the rotation of a head's vectors in a block, if patterns are unrotated. */
-  void unrotate(float[] x, int at, int position) {
+  void unrotate(int layer, float[] x, int at, int position) {
     int headDim = shape.headDim();
-    if (options.rotation().isPresent()) {
-      Rotation rotation = options.rotation().get();
+    if (options.rotations().isPresent()) {
+      Rotation rotation = options.rotations().get().of(layer);
       rotation.rotate(x, at, headDim, TOKENS, -position);
       rotation.unrotateConsecutive(x, at, headDim, TOKENS);
     }
@@ -242,7 +242,7 @@ final class PatternBank {
     for (int kvHead = 0; kvHead < shape.kvHeads(); kvHead++) {
       int at = kvHead * head.length;
       System.arraycopy(x, at, head, 0, head.length);
-      unrotate(head, 0, position);
+      unrotate(layer, head, 0, position);
       if (last.position() == position && last.previous() != null) {
         last.put(layer, kvHead, centre(head));
       }
@@ -250,7 +250,7 @@ final class PatternBank {
       byte[] chosen = choose(head, patterns);
       System.arraycopy(chosen, 0, indices, kvHead * TOKENS, TOKENS);
       PatternkvPage.patternRows(
-          chosen, TOKENS, patterns, shape.headDim(), options.rotation(), position, head);
+          chosen, TOKENS, patterns, shape.headDim(), options.rotation(layer), position, head);
       for (int i = 0; i < head.length; i++) {
         x[at + i] -= head[i];
       }

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.patternkv;
 
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
@@ -12,14 +13,19 @@ import java.util.Optional;
  * @param largestRatio maximum ratio of the residual's range to the vector's, above which no pattern
  *     is used
  * @param choice the measure that selects a pattern
- * @param rotation to undo before patterns are mined; empty to use vectors as they are
+ * @param rotations to undo before patterns are mined; empty to use vectors as they are
  */
 public record PatternOptions(
     int patterns,
     boolean grows,
     double largestRatio,
     PatternChoice choice,
-    Optional<Rotation> rotation) {
+    Optional<LayerRotations> rotations) {
+  /** Returns the rotation to undo in a layer, if any. */
+  public Optional<Rotation> rotation(int layer) {
+    return rotations.map(all -> all.of(layer));
+  }
+
   /**
    * Returns the pattern slots of a head after a number of blocks that were quantized one at a time.
    */

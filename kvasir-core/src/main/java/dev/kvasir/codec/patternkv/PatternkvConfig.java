@@ -3,11 +3,11 @@ package dev.kvasir.codec.patternkv;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.SpecText;
 import dev.kvasir.codec.uniform.UniformOptions;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.kernel.Rotation;
 import java.util.Optional;
 
 /**
@@ -88,12 +88,12 @@ public record PatternkvConfig(
   @Override
   public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
     if (rope.equals(Optional.of(Rope.STATIC))) {
-      return configFor(shape, context.withRotation(Optional.empty()));
+      return configFor(shape, context.withRotations(Optional.empty()));
     }
-    if (rope.isPresent() && context.rotation().isEmpty()) {
+    if (rope.isPresent() && context.rotations().isEmpty()) {
       throw new InvalidInputException(
-          "the cache 'patternkv' with rope=rotate must know how keys are rotated, by all layers"
-              + " alike; give the model's rope base, or use rope=static");
+          "the cache 'patternkv' with rope=rotate must know how keys are rotated; give the model's"
+              + " rope base, or use rope=static");
     }
     return configFor(shape, context);
   }
@@ -106,7 +106,7 @@ public record PatternkvConfig(
             shape,
             options.head(shape),
             keyPatterns
-                ? Optional.of(side(any, choice, rotation(shape, context)))
+                ? Optional.of(side(any, choice, rotations(shape, context)))
                 : Optional.empty(),
             valuePatterns && !shape.hasValuesInKeys()
                 ? Optional.of(side(ratio, PatternChoice.RANGE, Optional.empty()))
@@ -120,12 +120,12 @@ public record PatternkvConfig(
    * Returns the rotation of key patterns. Keys that contain values do not rotate, because values do
    * not.
    */
-  private static Optional<Rotation> rotation(CacheShape shape, CacheContext context) {
-    return shape.hasValuesInKeys() ? Optional.empty() : context.rotation();
+  private static Optional<LayerRotations> rotations(CacheShape shape, CacheContext context) {
+    return shape.hasValuesInKeys() ? Optional.empty() : context.rotations();
   }
 
   private PatternOptions side(
-      double largestRatio, PatternChoice measure, Optional<Rotation> rotation) {
-    return new PatternOptions(patterns, newPatterns, largestRatio, measure, rotation);
+      double largestRatio, PatternChoice measure, Optional<LayerRotations> rotations) {
+    return new PatternOptions(patterns, newPatterns, largestRatio, measure, rotations);
   }
 }

@@ -153,7 +153,7 @@ final class PatternkvSequence implements SequenceCodec {
       for (int head = 0; head < kvHeads; head++) {
         int keysAt = head * TOKENS * keyDim;
         int position = batch.position() + block * TOKENS;
-        keys.ifPresent(bank -> bank.unrotate(blockKeys, keysAt, position));
+        keys.ifPresent(bank -> bank.unrotate(layer, blockKeys, keysAt, position));
         sample(blockKeys, keysAt, keyDim, block, step, keySamples[head]);
         sample(blockValues, head * TOKENS * valueDim, valueDim, block, step, valueSamples[head]);
       }
@@ -208,7 +208,7 @@ final class PatternkvSequence implements SequenceCodec {
         residuals,
         layer,
         position,
-        codec.keys().flatMap(PatternOptions::rotation),
+        codec.keys().flatMap(options -> options.rotation(layer)),
         keyLabels,
         valueLabels);
   }

@@ -3,6 +3,7 @@ package dev.kvasir.codec.mead;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.Page;
 import dev.kvasir.kernel.RowCodeLayout;
 import dev.kvasir.model.Rope;
@@ -34,7 +35,7 @@ class ReferenceScriptsTest {
           new CacheShape(1, ReferencePages.KV_HEADS, DIM, DIM),
           ReferencePages.profile(),
           Optional.empty(),
-          new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, DIM)),
+          LayerRotations.ofAll(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, DIM))),
           Arena.ofAuto());
   private final LayerCodeLayout layer =
       MeadRates.of(tables, SaliencyMetric.ATTENTION, List.of(new MeadRate.RateTarget(BITS, BITS)))

@@ -1,6 +1,7 @@
 package dev.kvasir.lab.codebook;
 
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.PairOrder;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.VectorSample.Side;
@@ -16,19 +17,17 @@ public final class AsymmetricError {
 
   private final VectorSample sample;
   private final int length;
-  private final Rotation rotation;
-  private final PairOrder order;
+  private final LayerRotations rotations;
   private final int headDim;
 
   /**
    * @param length tokens after which positions of the sample restart
    */
-  public AsymmetricError(VectorSample sample, int length, Rotation rotation) {
+  public AsymmetricError(VectorSample sample, int length, LayerRotations rotations) {
     this.sample = sample;
     this.length = length;
-    this.rotation = rotation;
+    this.rotations = rotations;
     this.headDim = sample.shape().headDim();
-    this.order = PairOrder.of(rotation, headDim);
   }
 
   /** Returns the squared error relative to the squared norm of the vectors. */
@@ -37,7 +36,7 @@ public final class AsymmetricError {
     double energy = 0;
     for (int head = 0; head < sample.shape().kvHeads(); head++) {
       float[] x = sample.vectors(side, layer, head);
-      float[] vectors = side == Side.KEYS ? rotated(x) : x;
+      float[] vectors = side == Side.KEYS ? rotated(layer, x) : x;
       error += side == Side.KEYS ? byChannel(vectors, bits) : byToken(vectors, bits);
       for (float value : x) {
         energy += (double) value * value;
@@ -47,7 +46,9 @@ public final class AsymmetricError {
   }
 
   /** Returns keys in the model's channel order, rotated to their positions. */
-  private float[] rotated(float[] x) {
+  private float[] rotated(int layer, float[] x) {
+    Rotation rotation = rotations.of(layer);
+    PairOrder order = PairOrder.of(rotation, headDim);
     float[] out = new float[x.length];
     for (int at = 0; at < x.length; at += headDim) {
       order.scatter(x, at, out, at);

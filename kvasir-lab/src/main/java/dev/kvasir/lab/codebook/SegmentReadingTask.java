@@ -3,6 +3,7 @@ package dev.kvasir.lab.codebook;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.PairOrder;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
@@ -12,6 +13,7 @@ import dev.kvasir.lab.work.LabTask;
 import dev.kvasir.lab.work.WorkCancelledException;
 import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.runtime.LoadedModel;
+import java.util.Arrays;
 
 /** Reads a segment of text with a model and returns the keys and values of the sampled tokens. */
 record SegmentReadingTask(String name, TextSegment segment) implements LabTask<SegmentVectors> {
@@ -56,14 +58,16 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
   private final class VectorCollector {
     private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
     private final CacheShape shape;
-    private final PairOrder order;
+    private final PairOrder[] orders; // by layer
     private final float[] vectors; // (tokens, headDim) of a block
     private final byte[][] heads;
     private int collected; // tokens
 
     VectorCollector(LoadedModel model) {
       this.shape = model.config().cacheShape().withoutWindows();
-      this.order = PairOrder.of(model.config().rotation(), shape.headDim());
+      LayerRotations rotations = model.config().rotations().orElseThrow();
+      this.orders = new PairOrder[shape.layers()];
+      Arrays.setAll(orders, layer -> PairOrder.of(rotations.of(layer), shape.headDim()));
       this.vectors = new float[BLOCK * shape.headDim()];
       int bytes = Short.BYTES * segment.sampledSlots().length * shape.headDim();
       this.heads = new byte[(int) VectorSample.heads(shape)][bytes];
@@ -77,7 +81,7 @@ record SegmentReadingTask(String name, TextSegment segment) implements LabTask<S
         int layer = head / shape.kvHeads();
         int kvHead = head % shape.kvHeads();
         cache.view(layer, block).expandKeys(kernels, kvHead, tokens, vectors);
-        order.unrotate(vectors, 0, tokens, first);
+        orders[layer].unrotate(vectors, 0, tokens, first);
         write(first, tokens, heads[head]);
         cache.view(layer, block).expandValues(kernels, kvHead, tokens, vectors);
         write(first, tokens, heads[ofSide + head]);

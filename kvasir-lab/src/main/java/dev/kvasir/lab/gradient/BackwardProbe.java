@@ -3,6 +3,7 @@ package dev.kvasir.lab.gradient;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.model.DenseAndExpertWeights;
 import dev.kvasir.model.ExpertWeights;
 import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.NoFeedForward;
@@ -24,7 +25,8 @@ public final class BackwardProbe {
     Matrix matrix =
         switch (model.weights().layers().getLast().feedForward()) {
           case GatedWeights gated -> gated.up().matrix();
-          case ExpertWeights mixture -> mixture.experts().getFirst().up().matrix();
+          case ExpertWeights mixture -> mixture.gated(0).up().matrix();
+          case DenseAndExpertWeights both -> both.dense().up().matrix();
           case UngatedWeights ungated -> ungated.up().matrix();
           case NoFeedForward _ -> throw new IllegalStateException("only hybrids have such layers");
         };

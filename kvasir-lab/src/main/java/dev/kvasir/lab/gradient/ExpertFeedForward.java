@@ -98,7 +98,7 @@ final class ExpertFeedForward implements FeedForward {
   }
 
   private void computeExpert(int expert) {
-    GatedWeights ofExpert = weights.experts().get(expert);
+    GatedWeights ofExpert = weights.gated(expert);
     int count = count(expert);
     int first = first(expert);
     int width = config.width();
@@ -130,7 +130,7 @@ final class ExpertFeedForward implements FeedForward {
 
   private void computeShared(SharedExpert expert) {
     sharedOutput = new float[tokens * hidden];
-    shared.with(expert.weights()).prepare(input);
+    shared.with(expert.gated()).prepare(input);
     shared.finish(sharedOutput);
     if (expert.gate().isPresent()) {
       rows.products().forward(input, tokens, expert.gate().get(), sharedGate);
@@ -179,7 +179,7 @@ final class ExpertFeedForward implements FeedForward {
   }
 
   private void backwardOfExpert(int expert, float[] dOut, float[] dNormed) {
-    GatedWeights ofExpert = weights.experts().get(expert);
+    GatedWeights ofExpert = weights.gated(expert);
     int count = count(expert);
     int first = first(expert);
     int width = config.width();
@@ -207,7 +207,7 @@ final class ExpertFeedForward implements FeedForward {
     for (int token = 0; token < tokens; token++) {
       rows.kernels().rows().scale(dy, token * hidden, hidden, sharedWeight(token));
     }
-    shared.with(expert.weights()).addBackward(dy, dNormed);
+    shared.with(expert.gated()).addBackward(dy, dNormed);
     expert.gate().ifPresent(gates -> backwardOfSharedGate(gates, dOut, dNormed));
   }
 

@@ -2,6 +2,7 @@ package dev.kvasir.lab.gradient;
 
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.model.DenseAndExpertWeights;
 import dev.kvasir.model.ExpertWeights;
 import dev.kvasir.model.GatedWeights;
 import dev.kvasir.model.HeadNorm;
@@ -100,8 +101,8 @@ final class LayerPass {
         switch (weights.feedForward()) {
           case GatedWeights dense -> gated.with(dense);
           case ExpertWeights mixture -> experts.with(mixture);
-          case UngatedWeights _, NoFeedForward _ ->
-              throw new IllegalStateException("only hybrids have such layers");
+          case UngatedWeights _, NoFeedForward _, DenseAndExpertWeights _ ->
+              throw new IllegalStateException("no traced model has such layers");
         };
     x = input;
     rows.normalize(x, layer.attentionNorm(), config.normEpsilon(), tokens, normed);

@@ -78,6 +78,9 @@ public final class TracedDecoder {
     if (config.recurrent().isPresent()) {
       throw untraceable(config, "has recurrent layers");
     }
+    if (config.perLayer().isPresent()) {
+      throw untraceable(config, "has layers of different sizes");
+    }
   }
 
   private static InvalidInputException untraceable(ModelConfig config, String reason) {

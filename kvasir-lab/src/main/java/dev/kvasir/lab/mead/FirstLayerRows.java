@@ -53,7 +53,7 @@ final class FirstLayerRows {
       KvCache cache, int head, int first, int count, float[] keys, float[] values) {
     float[] some = new float[count * Math.max(shape.keyDim(), shape.valueDim())];
     cache.view(0, 0).expandKeys(kernels, head, count, some);
-    Rotation rotation = model.config().rotation();
+    Rotation rotation = model.config().rotations().orElseThrow().of(0);
     int[] order = rotation.pairOrder(shape.keyDim());
     for (int i = 0; i < count; i++) {
       rotation.rotate(some, i * shape.keyDim(), shape.keyDim(), 1, -i);

@@ -1,8 +1,9 @@
 package dev.kvasir.lab.mead;
 
-import dev.kvasir.kernel.Rotation;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.lab.gradient.TracedDecoder;
 import dev.kvasir.model.ModelConfig;
+import java.util.Arrays;
 
 /**
  * The layout of a token's keys, before rotation and in pair order, and values of all heads: {@code
@@ -13,7 +14,7 @@ final class TokenKvLayout {
   private final int kvHeads;
   private final int keyDim;
   private final int valueDim;
-  private final int[] order; // of a key's channels
+  private final int[][] orders; // of a key's channels, by layer
 
   TokenKvLayout(TracedDecoder decoder) {
     ModelConfig config = decoder.config();
@@ -21,8 +22,9 @@ final class TokenKvLayout {
     this.kvHeads = config.kvHeads();
     this.keyDim = config.keyDim();
     this.valueDim = config.valueDim();
-    Rotation rotation = config.rotation();
-    this.order = rotation.pairOrder(keyDim);
+    LayerRotations rotations = config.rotations().orElseThrow();
+    this.orders = new int[config.layers()][];
+    Arrays.setAll(orders, layer -> rotations.of(layer).pairOrder(keyDim));
   }
 
   /** Returns the number of elements of a token. */
@@ -47,6 +49,7 @@ final class TokenKvLayout {
    */
   float[] joined(int layer, float[] keys, float[] values) {
     float[] before = decoder.beforeRotation(layer, keys);
+    int[] order = orders[layer];
     int tokens = keys.length / (kvHeads * keyDim);
     float[] joined = new float[tokens * width()];
     for (int token = 0; token < tokens; token++) {

@@ -67,7 +67,8 @@ final class CommvqAnalyses {
   static Optional<Figures> values(Conditions conditions) {
     Trial trial = new Trial(conditions);
     AsymmetricError uniform =
-        new AsymmetricError(trial.test, trial.length, conditions.model().config().rotation());
+        new AsymmetricError(
+            trial.test, trial.length, conditions.model().config().rotations().orElseThrow());
     List<Line> lines = new ArrayList<>();
     List<Integer> widths = conditions.request().quick() ? List.of(1) : List.of(2, 1);
     for (int bits : widths) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.kvasir.codec.CacheShape;
-import dev.kvasir.kernel.Rotation;
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.lab.codebook.VectorSample.Side;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.Random;
@@ -14,9 +14,9 @@ class AsymmetricErrorTest {
   private static final int HEAD_DIM = 64;
   private static final int LENGTH = 192;
 
-  private static Rotation rotation() {
+  private static LayerRotations rotations() {
     try (LoadedModel model = LoadedModel.bundled()) {
-      return model.config().rotation();
+      return model.config().rotations().orElseThrow();
     }
   }
 
@@ -39,7 +39,7 @@ class AsymmetricErrorTest {
    */
   @Test
   void gaussianErrorFollowsTheRange() {
-    AsymmetricError error = new AsymmetricError(sample(400, new Random(3)), LENGTH, rotation());
+    AsymmetricError error = new AsymmetricError(sample(400, new Random(3)), LENGTH, rotations());
     double expected = Math.pow(4.14 / 3, 2) / 12;
     assertThat(error.of(Side.KEYS, 0, 2)).isCloseTo(expected, within(0.1 * expected));
     assertThat(error.of(Side.VALUES, 0, 2)).isCloseTo(expected, within(0.1 * expected));
@@ -48,7 +48,7 @@ class AsymmetricErrorTest {
 
   @Test
   void equalVectorsHaveNoErrorUntilTheyAreRotated() {
-    AsymmetricError error = new AsymmetricError(sample(400, null), LENGTH, rotation());
+    AsymmetricError error = new AsymmetricError(sample(400, null), LENGTH, rotations());
     assertThat(error.of(Side.VALUES, 0, 2)).isZero();
     assertThat(error.of(Side.KEYS, 0, 2)).isBetween(0.001, 0.1);
   }

@@ -107,6 +107,7 @@ public record TinyDecoder(ModelConfig config, Weights weights) {
               projection(keys, HIDDEN),
               headNorm(),
               headNorm(),
+              new HeadNorm.None(),
               MultiHeadWeights.NO_SINKS,
               projection(HIDDEN, queries)),
           LayerWeights.NO_NORM,

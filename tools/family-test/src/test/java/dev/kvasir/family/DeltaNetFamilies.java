@@ -98,6 +98,7 @@ final class DeltaNetFamilies {
 
   private void describeExperts() {
     size("expert_count", "num_experts", EXPERTS);
+    // With 2, changed choices of experts hide what a bit costs (HybridFamilies.USED).
     size("expert_used_count", "num_experts_per_tok", 3);
     size("expert_feed_forward_length", "moe_intermediate_size", EXPERT_WIDTH);
     size("expert_shared_feed_forward_length", "shared_expert_intermediate_size", SHARED_WIDTH);

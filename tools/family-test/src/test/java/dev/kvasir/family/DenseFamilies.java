@@ -4,6 +4,7 @@ import com.google.gson.JsonArray;
 import dev.kvasir.format.GgufValue;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 
 /** Families with one feed-forward block in each layer. */
 final class DenseFamilies {
@@ -31,8 +32,10 @@ final class DenseFamilies {
   static FamilyModel mistralAsGranite(String name) {
     FamilyModel model = mistral(name, "granite_swa");
     int layers = model.sizes().layers();
+    boolean[] local = new boolean[layers];
+    Arrays.fill(local, true);
     model.putMetadata("logit_scale", 1f);
-    model.putMetadata("attention.sliding_window_pattern", bools(layers));
+    model.putMetadata("attention.sliding_window_pattern", bools(local));
     for (int layer = 0; layer < layers; layer++) {
       TensorValues nothing = TensorValues.same(-1e30f, model.sizes().queryHeads());
       model.gguf(FamilyModel.gguf(layer) + "attn_sinks.weight", nothing);
@@ -49,12 +52,12 @@ final class DenseFamilies {
     return model;
   }
 
-  /** Returns an array of {@code count} true values. */
-  private static GgufValue bools(int count) {
-    ByteBuffer bytes = ByteBuffer.allocate(12 + count).order(ByteOrder.LITTLE_ENDIAN);
-    bytes.putInt(7).putLong(count);
-    while (bytes.hasRemaining()) {
-      bytes.put((byte) 1);
+  /** Returns an array of truth values. */
+  static GgufValue bools(boolean... values) {
+    ByteBuffer bytes = ByteBuffer.allocate(12 + values.length).order(ByteOrder.LITTLE_ENDIAN);
+    bytes.putInt(7).putLong(values.length);
+    for (boolean value : values) {
+      bytes.put((byte) (value ? 1 : 0));
     }
     return new GgufValue(9, bytes.array());
   }

@@ -15,14 +15,50 @@ final class HybridFamilies {
           Family.QWEN35_MOE,
           Family.QWEN3_NEXT,
           Family.GRANITE_HYBRID,
-          Family.NEMOTRON_H);
+          Family.NEMOTRON_H,
+          Family.LFM2_MOE,
+          Family.GRANITE_HYBRID_MOE,
+          Family.NEMOTRON_H_MOE);
+
+  private static final int EXPERTS = 6;
+
+  /**
+   * Experts of a token. With few of them, a cache of four bits changes now and then which ones a
+   * token uses. That hides what a bit costs: with 3, 4 of 128 choices of {@code lfm2moe} differ,
+   * and the two tokens with such a choice lose 18 times as much as the other 30.
+   */
+  private static final int USED = 4;
+
+  private static final int EXPERT_WIDTH = 32;
 
   private HybridFamilies() {}
 
   /** Short convolutions in all but every third layer. */
   static FamilyModel lfm2(String name) {
+    return lfm2(new FamilyModel(name, "lfm2", "lfm2", FamilySizes.SQUARE.withLayers(6)), 6);
+  }
+
+  /** The same with experts after the first two layers. */
+  static FamilyModel lfm2moe(String name) {
     FamilySizes sizes = FamilySizes.SQUARE.withLayers(6);
-    FamilyModel model = new FamilyModel(name, "lfm2", "lfm2", sizes);
+    FamilyModel model = new FamilyModel(name, "lfm2moe", "lfm2_moe", sizes);
+    size(model, "expert_count", "num_experts", EXPERTS);
+    size(model, "expert_used_count", "num_experts_per_tok", USED);
+    size(model, "expert_feed_forward_length", "moe_intermediate_size", EXPERT_WIDTH);
+    size(model, "leading_dense_block_count", "num_dense_layers", 2);
+    model.putMetadata("expert_gating_func", 2);
+    model.json("norm_topk_prob", true);
+    model.json("use_expert_bias", true);
+    return lfm2(model, 2);
+  }
+
+  private static void size(FamilyModel model, String key, String property, int value) {
+    model.putMetadata(key, value);
+    model.json(property, value);
+  }
+
+  private static FamilyModel lfm2(FamilyModel model, int dense) {
+    FamilySizes sizes = model.sizes();
     model.ropeBase(DenseFamilies.ROPE_BASE);
     model.json("norm_eps", 1e-3f);
     model.json("block_auto_adjust_ff_dim", false);
@@ -47,6 +83,11 @@ final class HybridFamilies {
         kernel(model, layer, "shortconv.conv", "conv.conv", sizes.hidden(), taps);
         parts.matrix("shortconv.out_proj", "conv.out_proj", 1.2, sizes.hidden(), sizes.hidden());
       }
+      if (layer >= dense) {
+        parts.experts("feed_forward.", EXPERTS, EXPERT_WIDTH, "w1", "w3", "w2");
+        correction(model, layer, FamilyModel.huggingFace(layer) + "feed_forward.expert_bias");
+        continue;
+      }
       parts.matrix("ffn_gate", "feed_forward.w1", 1.3, sizes.feedForward(), sizes.hidden());
       parts.matrix("ffn_up", "feed_forward.w3", 1.3, sizes.feedForward(), sizes.hidden());
       parts.matrix("ffn_down", "feed_forward.w2", 1.3, sizes.hidden(), sizes.feedForward());
@@ -60,8 +101,25 @@ final class HybridFamilies {
     return model;
   }
 
+  /** Adds what is added to the scores of experts for their selection. */
+  private static void correction(FamilyModel model, int layer, String folder) {
+    String gguf = FamilyModel.gguf(layer) + "exp_probs_b.bias";
+    TensorValues values = model.random(gguf, 0, 0.3, EXPERTS);
+    model.gguf(gguf, values);
+    model.folder(folder, values);
+  }
+
   /** Mamba-2 in all but every third layer, attention without positions, and Granite's factors. */
   static FamilyModel graniteHybrid(String name) {
+    return graniteHybrid(name, false);
+  }
+
+  /** The same with experts and a shared expert. */
+  static FamilyModel graniteHybridMoe(String name) {
+    return graniteHybrid(name, true);
+  }
+
+  private static FamilyModel graniteHybrid(String name, boolean hasExperts) {
     FamilySizes sizes = FamilySizes.SQUARE.withLayers(6);
     FamilyModel model = new FamilyModel(name, "granitehybrid", "granitemoehybrid", sizes);
     DenseFamilies.graniteScales(model);
@@ -69,7 +127,14 @@ final class HybridFamilies {
     model.putMetadata("rope.dimension_count", sizes.headDim());
     model.json("position_embedding_type", "nope");
     model.json("shared_intermediate_size", sizes.feedForward());
-    model.json("num_local_experts", 0);
+    model.json("num_local_experts", hasExperts ? EXPERTS : 0);
+    if (hasExperts) {
+      model.putMetadata("expert_count", EXPERTS);
+      size(model, "expert_used_count", "num_experts_per_tok", USED);
+      model.putMetadata("feed_forward_length", EXPERT_WIDTH);
+      model.json("intermediate_size", EXPERT_WIDTH);
+      model.putMetadata("expert_shared_feed_forward_length", sizes.feedForward());
+    }
     attentionEveryThird(model, "attention", "mamba");
     Mamba mamba = new Mamba(4, 8, 16, 1, 8);
     mamba.describe(model);
@@ -88,30 +153,89 @@ final class HybridFamilies {
         mamba.layer(model, layer, FamilyModel.huggingFace(layer) + "mamba.");
       }
       String gguf = FamilyModel.gguf(layer);
+      String suffix = hasExperts ? "_shexp" : "";
       TensorValues gates =
           model.randomMatrix(gguf + "ffn_gate", 1.3, 2 * sizes.feedForward(), sizes.hidden());
-      model.gguf(gguf + "ffn_gate.weight", gates.rows(0, sizes.feedForward()));
-      model.gguf(gguf + "ffn_up.weight", gates.rows(sizes.feedForward(), sizes.feedForward()));
+      model.gguf(gguf + "ffn_gate" + suffix + ".weight", gates.rows(0, sizes.feedForward()));
+      model.gguf(
+          gguf + "ffn_up" + suffix + ".weight",
+          gates.rows(sizes.feedForward(), sizes.feedForward()));
       model.folder(FamilyModel.huggingFace(layer) + "shared_mlp.input_linear.weight", gates);
       parts.matrix(
-          "ffn_down", "shared_mlp.output_linear", 1.3, sizes.hidden(), sizes.feedForward());
+          "ffn_down" + suffix,
+          "shared_mlp.output_linear",
+          1.3,
+          sizes.hidden(),
+          sizes.feedForward());
+      if (hasExperts) {
+        graniteExperts(model, layer, parts);
+      }
     }
     model.tiedEnds(0.05, 3);
     return model;
   }
 
+  /** Adds experts whose gates and ups are one tensor in a folder. */
+  private static void graniteExperts(FamilyModel model, int layer, LayerTensors parts) {
+    int hidden = model.sizes().hidden();
+    String gguf = FamilyModel.gguf(layer);
+    String folder = FamilyModel.huggingFace(layer) + "block_sparse_moe.";
+    parts.matrix("ffn_gate_inp", "block_sparse_moe.router.layer", 2, EXPERTS, hidden);
+    TensorValues inputs =
+        model.randomMatrix(gguf + "ffn_gate_up_exps", 1.5, EXPERTS, 2 * EXPERT_WIDTH, hidden);
+    TensorValues halves = inputs.reshaped(2 * EXPERTS, EXPERT_WIDTH * hidden);
+    model.gguf(
+        gguf + "ffn_gate_exps.weight",
+        halves.withRows(EXPERTS, expert -> 2 * expert).reshaped(EXPERTS, EXPERT_WIDTH, hidden));
+    model.gguf(
+        gguf + "ffn_up_exps.weight",
+        halves.withRows(EXPERTS, expert -> 2 * expert + 1).reshaped(EXPERTS, EXPERT_WIDTH, hidden));
+    model.folder(folder + "input_linear.weight", inputs);
+    TensorValues down =
+        model.randomMatrix(gguf + "ffn_down_exps", 1.5, EXPERTS, hidden, EXPERT_WIDTH);
+    model.gguf(gguf + "ffn_down_exps.weight", down);
+    model.folder(folder + "output_linear.weight", down);
+  }
+
   /** Layers of one part each: Mamba-2, attention without positions, or squares without gates. */
   static FamilyModel nemotronH(String name) {
-    String pattern = "M-*M-*";
+    return nemotronH(name, "nemotron_h", "M-*M-*");
+  }
+
+  /** The same with experts without gates, and a shared one. */
+  static FamilyModel nemotronHMoe(String name) {
+    return nemotronH(name, "nemotron_h_moe", "ME*ME*");
+  }
+
+  private static FamilyModel nemotronH(String name, String architecture, String pattern) {
     FamilySizes sizes = FamilySizes.WIDE.withLayers(pattern.length());
-    FamilyModel model = new FamilyModel(name, "nemotron_h", "nemotron_h", sizes);
+    FamilyModel model = new FamilyModel(name, architecture, "nemotron_h", sizes);
+    boolean hasExperts = pattern.contains("E");
+    int feedForward = hasExperts ? EXPERT_WIDTH : sizes.feedForward();
+    if (hasExperts) {
+      size(model, "expert_count", "n_routed_experts", EXPERTS);
+      size(model, "expert_used_count", "num_experts_per_tok", USED);
+      size(model, "expert_feed_forward_length", "moe_intermediate_size", EXPERT_WIDTH);
+      size(
+          model,
+          "expert_shared_feed_forward_length",
+          "moe_shared_expert_intermediate_size",
+          sizes.feedForward());
+      size(model, "expert_shared_count", "n_shared_experts", 1);
+      model.putMetadata("expert_group_count", 1);
+      model.putMetadata("expert_weights_norm", true);
+      model.putMetadata("expert_weights_scale", 1.5f);
+      model.json("norm_topk_prob", true);
+      model.json("routed_scaling_factor", 1.5f);
+    }
     model.headDim(sizes.headDim());
     model.putMetadata("attention.layer_norm_epsilon", 1e-3f);
     model.json("layer_norm_epsilon", 1e-3f);
     model.json("hybrid_override_pattern", pattern);
     model.json("mlp_hidden_act", "relu2");
     model.putMetadata("attention.head_count_kv", perLayer(pattern, '*', sizes.kvHeads()));
-    model.putMetadata("feed_forward_length", perLayer(pattern, '-', sizes.feedForward()));
+    model.putMetadata(
+        "feed_forward_length", perLayer(pattern, hasExperts ? 'E' : '-', feedForward));
     Mamba mamba = new Mamba(4, 6, 16, 2, 8);
     mamba.describe(model);
     model.json("mamba_num_heads", mamba.heads);
@@ -132,6 +256,7 @@ final class HybridFamilies {
           model.matrix(gguf + "attn_v", mixer + "v_proj", 1.3, sizes.keys(), sizes.hidden());
           model.matrix(gguf + "attn_output", mixer + "o_proj", 2, sizes.hidden(), sizes.queries());
         }
+        case 'E' -> nemotronExperts(model, layer, mixer);
         default -> {
           int width = sizes.feedForward();
           model.matrix(gguf + "ffn_up", mixer + "up_proj", 1, width, sizes.hidden());
@@ -147,6 +272,25 @@ final class HybridFamilies {
     model.json("tie_word_embeddings", false);
     model.matrix("output", "lm_head", 2, FamilyModel.VOCABULARY, sizes.hidden());
     return model;
+  }
+
+  private static void nemotronExperts(FamilyModel model, int layer, String mixer) {
+    int hidden = model.sizes().hidden();
+    int shared = model.sizes().feedForward();
+    String gguf = FamilyModel.gguf(layer);
+    model.matrix(gguf + "ffn_gate_inp", mixer + "gate", 2, EXPERTS, hidden);
+    correction(model, layer, mixer + "gate.e_score_correction_bias");
+    TensorValues up = model.randomMatrix(gguf + "ffn_up_exps", 1, EXPERTS, EXPERT_WIDTH, hidden);
+    TensorValues down =
+        model.randomMatrix(gguf + "ffn_down_exps", 1, EXPERTS, hidden, EXPERT_WIDTH);
+    model.gguf(gguf + "ffn_up_exps.weight", up);
+    model.gguf(gguf + "ffn_down_exps.weight", down);
+    for (int i = 0; i < EXPERTS; i++) {
+      model.folder(mixer + "experts." + i + ".up_proj.weight", up.part(i));
+      model.folder(mixer + "experts." + i + ".down_proj.weight", down.part(i));
+    }
+    model.matrix(gguf + "ffn_up_shexp", mixer + "shared_experts.up_proj", 1, shared, hidden);
+    model.matrix(gguf + "ffn_down_shexp", mixer + "shared_experts.down_proj", 1, hidden, shared);
   }
 
   /** Returns a value in layers of a kind, and 0 in others. */

@@ -1,7 +1,6 @@
 package dev.kvasir.cuda.formats.patternkv;
 
 import dev.kvasir.codec.CacheConfig;
-import dev.kvasir.codec.patternkv.PatternOptions;
 import dev.kvasir.codec.patternkv.PatternkvCodec;
 import dev.kvasir.codec.patternkv.PatternkvConfig;
 import dev.kvasir.codec.uniform.UniformOptions;
@@ -66,6 +65,6 @@ public final class PatternkvFormatProvider implements PageFormatProvider {
         .codec()
         .map(PatternkvCodec.class::cast)
         .flatMap(PatternkvCodec::keys)
-        .flatMap(PatternOptions::rotation);
+        .flatMap(options -> options.rotation(0)); // those of all layers are alike
   }
 }

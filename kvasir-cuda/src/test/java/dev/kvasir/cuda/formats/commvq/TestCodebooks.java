@@ -1,5 +1,6 @@
 package dev.kvasir.cuda.formats.commvq;
 
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.KeyCodebook;
@@ -35,7 +36,7 @@ final class TestCodebooks {
   static ModelCodebooks of(
       int layers, int kvHeads, int headDim, int valueHeads, int bits, RopeLayout layout) {
     List<LayerCodebooks> all = layers(layers, kvHeads, headDim, valueHeads, bits);
-    return ModelCodebooks.of(all, rotation(headDim, layout), Arena.ofAuto());
+    return ModelCodebooks.of(all, LayerRotations.ofAll(rotation(headDim, layout)), Arena.ofAuto());
   }
 
   static List<LayerCodebooks> layers(

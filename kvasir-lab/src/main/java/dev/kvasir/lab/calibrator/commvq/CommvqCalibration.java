@@ -84,7 +84,10 @@ final class CommvqCalibration {
               .withNote(CommvqProfile.part(bits) + "/training", source);
       made.write(context.out());
       // Measured as stored, in half precision.
-      new HeldOutTable(vectors.get().heldOut(), vectors.get().length(), model.config().rotation())
+      new HeldOutTable(
+              vectors.get().heldOut(),
+              vectors.get().length(),
+              model.config().rotations().orElseThrow())
           .print(
               CommvqProfile.of(made, bits, shape), context.console().out(), (name, figure) -> {});
     }

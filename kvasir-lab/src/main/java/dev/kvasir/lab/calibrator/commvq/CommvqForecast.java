@@ -28,7 +28,7 @@ public final class CommvqForecast {
       TextVectors.Settings settings,
       int tokens,
       Concurrency concurrency) {
-    config.rotation(); // rejects models without a rotation, which key codebooks need
+    config.requireRotations("training codebooks");
     CacheShape shape = config.cacheShape();
     int length = settings.length();
     int heads = 2 * shape.layers() * shape.kvHeads();

@@ -1,8 +1,8 @@
 package dev.kvasir.lab.calibrator.commvq;
 
+import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.LayerCodebooks;
-import dev.kvasir.kernel.Rotation;
 import dev.kvasir.lab.codebook.AsymmetricError;
 import dev.kvasir.lab.codebook.HeldOutError;
 import dev.kvasir.lab.codebook.VectorSample;
@@ -23,9 +23,9 @@ public final class HeldOutTable {
    * @param heldOut tokens that the codebooks were not trained on
    * @param length tokens after which positions restart
    */
-  public HeldOutTable(VectorSample heldOut, int length, Rotation rotation) {
+  public HeldOutTable(VectorSample heldOut, int length, LayerRotations rotations) {
     this.heldOut = heldOut;
-    this.asymmetric = new AsymmetricError(heldOut, length, rotation);
+    this.asymmetric = new AsymmetricError(heldOut, length, rotations);
   }
 
   /**

@@ -131,7 +131,7 @@ final class MeadCalibrationRun {
     CacheContext plotted =
         CacheContext.unknown()
             .withQueryHeads(model.config().queryHeads())
-            .withRotation(Optional.of(model.config().rotation()))
+            .withRotations(model.config().rotations())
             .withProfile(Optional.of(made));
     BitsPlot.of(PLOTTED_SPEC, model.config().cacheShape(), plotted).write(context.sibling(".svg"));
   }

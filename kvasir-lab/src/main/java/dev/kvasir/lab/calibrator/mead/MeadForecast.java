@@ -28,7 +28,7 @@ public final class MeadForecast {
   public static Forecast of(
       ModelConfig config, MeadSettings settings, boolean selfGenerated, Concurrency concurrency) {
     TracedDecoder.requireTraceable(config);
-    config.rotation(); // keys are stored before rotation, with one RoPE for all layers
+    config.requireRotations("calibration of mead");
     DecoderFlops flops = new DecoderFlops(config);
     CacheShape shape = config.cacheShape();
     int length = settings.length();
