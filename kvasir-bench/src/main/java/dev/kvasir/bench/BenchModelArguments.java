@@ -5,6 +5,7 @@ import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.runtime.BundledFiles;
+import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
@@ -42,7 +43,11 @@ final class BenchModelArguments {
   }
 
   LoadedModel load() {
-    EngineOptions options = EngineOptions.defaults().withThreads(threadCount());
+    return load(DeviceChoice.CPU);
+  }
+
+  LoadedModel load(DeviceChoice device) {
+    EngineOptions options = EngineOptions.defaults().withThreads(threadCount()).withDevice(device);
     return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model.path(), options);
   }
 

@@ -1,11 +1,14 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
+import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.LoadedModel;
 import java.io.PrintStream;
 import java.util.ArrayList;
@@ -35,6 +38,8 @@ final class DecodeBench implements Callable<Integer> {
   private final PrintStream err;
 
   @Mixin private BenchModelArguments model;
+
+  @Mixin private DeviceArguments device;
 
   @Option(
       names = "--context",
@@ -70,6 +75,8 @@ final class DecodeBench implements Callable<Integer> {
       description = "Turns of each kind (default: ${DEFAULT-VALUE}).")
   private int rounds;
 
+  private boolean isOnHost;
+
   DecodeBench(PrintStream out, PrintStream err) {
     this.out = out;
     this.err = err;
@@ -81,10 +88,15 @@ final class DecodeBench implements Callable<Integer> {
     OptionValue.atLeastOne("--tokens", tokens);
     OptionValue.atLeastOne("--rounds", rounds);
     model.check();
-    try (LoadedModel loaded = model.load()) {
+    DeviceChoice choice = device.choice(specs);
+    isOnHost = choice.type() == Device.CPU;
+    try (LoadedModel loaded = model.load(choice)) {
       checkContexts(loaded);
       specs.forEach(spec -> checkCapacity(loaded, spec));
       model.describe(out, loaded);
+      if (!isOnHost) {
+        out.println(loaded.device());
+      }
       out.printf("%8s  %-24s %12s %8s %14s%n", "context", "cache", "tokens/s", "ratio", "KV bytes");
       for (int context : contexts) {
         measure(loaded, specs, context);
@@ -125,8 +137,13 @@ final class DecodeBench implements Callable<Integer> {
     try {
       for (CacheSpec spec : specs) {
         KvCache cache = loaded.newCache(spec);
-        CacheShape shape = loaded.config().cacheShape();
-        caches.add(RandomKv.fill(cache, shape, loaded.config().queryHeads(), context));
+        caches.add(cache);
+        if (isOnHost) {
+          CacheShape shape = loaded.config().cacheShape();
+          RandomKv.fill(cache, shape, loaded.config().queryHeads(), context);
+        } else {
+          RandomKv.read(loaded, cache, context);
+        }
       }
       double[][] speeds = new double[specs.size()][rounds];
       warmUp(loaded, caches);
@@ -138,7 +155,7 @@ final class DecodeBench implements Callable<Integer> {
       }
       print(specs, caches, speeds, context);
       for (int i = 0; i < specs.size(); i++) {
-        if (caches.get(i).observer().observesQueries()) {
+        if (isOnHost && caches.get(i).observer().observesQueries()) {
           double nanosPerToken = 1e9 / Race.median(speeds[i]);
           out.println(ChannelSelection.measure(loaded, specs.get(i)).describe(nanosPerToken));
         }

@@ -2,12 +2,16 @@ package dev.kvasir.bench;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
+import dev.kvasir.engine.Batch;
+import dev.kvasir.runtime.LoadedModel;
 import java.util.SplittableRandom;
 
 /** Fills caches with random vectors, which cost as much as real ones; always the same. */
 final class RandomKv {
   /** The vocabulary of the random texts. */
   static final int VOCABULARY = 8192;
+
+  private static final int STEP_TOKENS = 512;
 
   private RandomKv() {}
 
@@ -36,6 +40,21 @@ final class RandomKv {
         }
       }
       cache.advance(1);
+    }
+    return cache;
+  }
+
+  /** Fills a cache with what a model computes for random tokens, on any device. */
+  static KvCache read(LoadedModel model, KvCache cache, int tokens) {
+    SplittableRandom random = new SplittableRandom(3);
+    for (int from = 0; from < tokens; from += STEP_TOKENS) {
+      int end = Math.min(tokens, from + STEP_TOKENS);
+      Batch batch = new Batch();
+      batch.beginChunk(cache, from, end);
+      for (int i = from; i < end; i++) {
+        batch.add(cache, random.nextInt(model.config().vocabulary()), false);
+      }
+      model.forward(batch);
     }
     return cache;
   }

@@ -1,9 +1,11 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.OptionValue;
@@ -32,7 +34,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Measures the server under load: throughput, correct answers, latencies and capacity. */
@@ -41,9 +45,9 @@ import picocli.CommandLine.Option;
     description = {
       "Measure the server with many clients at once.",
       "Clients stream greedy answers over HTTP from a server in this process, and every text is"
-          + " compared with the one that the library gives alone. Then one stream runs while long prompts"
-          + " arrive, with what its longest gaps were filled with; the process's memory is told before,"
-          + " in between and after; and sessions are opened until memory is full."
+          + " compared with the one that the library gives alone. Then one stream runs while long"
+          + " prompts arrive, with what its longest gaps were filled with; the process's memory is"
+          + " told before, in between and after; and sessions are opened until memory is full."
     },
     footer = {"  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60"})
 final class ServeBench implements Callable<Integer> {
@@ -61,6 +65,8 @@ final class ServeBench implements Callable<Integer> {
       paramLabel = "MODEL",
       description = "A model, by path or name; without it, the bundled one.")
   private ModelLocation model;
+
+  @Mixin private DeviceArguments device;
 
   @Option(
       names = "--kv",
@@ -157,7 +163,8 @@ final class ServeBench implements Callable<Integer> {
   }
 
   private LoadedModel load(long bytes) {
-    EngineOptions options = EngineOptions.defaults().withCacheBytes(bytes);
+    EngineOptions options =
+        EngineOptions.defaults().withCacheBytes(bytes).withDevice(device.choice(cacheSpecs()));
     return model == null ? LoadedModel.bundled(options) : LoadedModel.load(model.path(), options);
   }
 
@@ -384,12 +391,19 @@ final class ServeBench implements Callable<Integer> {
     }
   }
 
+  private List<CacheSpec> cacheSpecs() {
+    return Stream.concat(Stream.of(CacheSpec.parse(kind)), DecodeBench.specs(fitting).stream())
+        .toList();
+  }
+
   private KvCache filled(LoadedModel loaded, CacheSpec spec, int seed) {
     err.printf("%s, session %d%n", spec, seed + 1);
     KvCache cache = loaded.newCache(spec);
     try {
-      return RandomKv.fill(
-          cache, loaded.config().cacheShape(), loaded.config().queryHeads(), sessionTokens);
+      return device.choice(List.of()).type() == Device.CPU
+          ? RandomKv.fill(
+              cache, loaded.config().cacheShape(), loaded.config().queryHeads(), sessionTokens)
+          : RandomKv.read(loaded, cache, sessionTokens);
     } catch (RuntimeException e) {
       cache.close();
       throw e;

@@ -3,7 +3,7 @@ package dev.kvasir.model;
 import java.util.Map;
 
 /** Tensor names of a decoder in a file format. */
-enum TensorNames {
+public enum TensorNames {
   GGUF("token_embd", "output_norm", "output", "blk.") {
     @Override
     String stem(Part part) {
@@ -41,7 +41,7 @@ enum TensorNames {
   static final String LONG_ROPE_FACTORS = "rope_factors_long.weight";
 
   /** Tensors of one layer. */
-  enum Part {
+  public enum Part {
     ATTENTION_NORM("attn_norm", "input_layernorm"),
     QUERY("attn_q", "self_attn.q_proj"),
     KEY("attn_k", "self_attn.k_proj"),

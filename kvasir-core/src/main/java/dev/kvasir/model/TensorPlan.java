@@ -6,7 +6,6 @@ import dev.kvasir.codec.HeadShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Mxfp4Pair;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.Tensor;
@@ -81,12 +80,10 @@ public final class TensorPlan {
     }
   }
 
-  public static TensorPlan of(ModelConfig config, GgufFile file) {
-    return new TensorPlan(config, file, TensorNames.GGUF);
-  }
-
-  public static TensorPlan of(ModelConfig config, SafetensorsFolder folder) {
-    return new TensorPlan(config, folder, TensorNames.HUGGING_FACE);
+  /** Plans the tensors of a GGUF file or a Hugging Face folder. */
+  public static TensorPlan of(ModelConfig config, TensorSource file) {
+    boolean isFolder = file instanceof SafetensorsFolder;
+    return new TensorPlan(config, file, isFolder ? TensorNames.HUGGING_FACE : TensorNames.GGUF);
   }
 
   private void planLayer(ModelConfig config, int layer) {
@@ -305,7 +302,7 @@ public final class TensorPlan {
     return mxfp4Values;
   }
 
-  String fileName() {
+  public String fileName() {
     return file.name();
   }
 
@@ -318,15 +315,34 @@ public final class TensorPlan {
     return required.containsKey(name);
   }
 
+  public Tensor embedding() {
+    return require(names.embedding());
+  }
+
+  /** Returns the norm before the output layer. */
+  public Tensor outputNorm() {
+    return require(names.outputNorm());
+  }
+
+  /** Returns the weights of the output layer; empty if they are those of the embedding. */
+  public Optional<Tensor> output() {
+    return find(names.output());
+  }
+
+  /** Returns the norm of a part; empty if the layer has none. */
+  public Optional<Tensor> norm(int layer, Part part) {
+    return find(names.weight(layer, part));
+  }
+
   /** Returns the matrix of a part, which may be a slice of a fused tensor. */
-  Tensor weight(int layer, Part part) {
+  public Tensor weight(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
         ? require(names.weight(layer, part))
         : require(slice.weight).rows(slice.from, slice.to);
   }
 
-  Optional<Tensor> bias(int layer, Part part) {
+  public Optional<Tensor> bias(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));
     return slice == null
         ? find(names.bias(layer, part))

@@ -3,6 +3,8 @@ package dev.kvasir.runtime;
 import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
@@ -13,6 +15,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
+import java.util.function.Supplier;
 
 /** Loads a model's weights on the chosen device. */
 final class EngineChoice {
@@ -50,19 +53,22 @@ final class EngineChoice {
     }
     return switch (options.device().type()) {
       case CPU -> onHost(file);
-      case CUDA -> onDevice(file, provider.orElseThrow(EngineChoice::noProvider));
-      case AUTO -> provider.isPresent() ? onDeviceOrHost(file, provider.get()) : onHost(file);
+      case CUDA -> onDevice(file, () -> ModelConfig.of(file));
+      case AUTO -> onDeviceOrHost(file, () -> ModelConfig.of(file), () -> onHost(file));
     };
   }
 
+  /** Loads a Hugging Face folder. */
   DecoderEngine load(Path folder) {
-    if (options.device().type() == Device.CUDA) {
-      throw new InvalidInputException(
-          "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
+    if (options.outliers().isPresent()) {
+      requireProcessor();
+      return withOutliers(onHost(folder));
     }
-    return withOutliers(
-        HostEngine.load(
-            folder, options.context(), options.kernels(), workers, memory, options.progress()));
+    return switch (options.device().type()) {
+      case CPU -> onHost(folder);
+      case CUDA -> onDevice(SafetensorsFolder.open(folder), () -> ModelConfig.of(folder));
+      case AUTO -> onDeviceOrHost(folder);
+    };
   }
 
   private HostEngine withOutliers(HostEngine engine) {
@@ -86,9 +92,14 @@ final class EngineChoice {
         file, options.context(), options.kernels(), workers, memory, options.progress());
   }
 
-  private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
+  private HostEngine onHost(Path folder) {
+    return HostEngine.load(
+        folder, options.context(), options.kernels(), workers, memory, options.progress());
+  }
+
+  private DecoderEngine onDevice(TensorSource file, Supplier<ModelConfig> config) {
     try (file) {
-      return opened(file, device);
+      return opened(file, config.get(), provider.orElseThrow(EngineChoice::noProvider));
     }
   }
 
@@ -96,36 +107,47 @@ final class EngineChoice {
    * Tries the device first. It may fail late for lack of memory, so the file stays open until one
    * engine has it.
    */
-  private DecoderEngine onDeviceOrHost(GgufFile file, EngineProvider device) {
+  private DecoderEngine onDeviceOrHost(
+      TensorSource file, Supplier<ModelConfig> config, Supplier<HostEngine> onHost) {
+    if (provider.isEmpty()) {
+      return onHost.get();
+    }
     DecoderEngine engine;
     try {
-      engine = opened(file, device);
+      engine = opened(file, config.get(), provider.get());
     } catch (InvalidInputException refusal) {
-      return onHost(file).asFallback(refusal.getMessage());
+      return onHost.get().asFallback(refusal.getMessage());
     }
     file.close();
     return engine;
   }
 
-  private DecoderEngine opened(GgufFile file, EngineProvider device) {
+  /** The same for a folder, which the host maps again. */
+  private DecoderEngine onDeviceOrHost(Path folder) {
+    try (SafetensorsFolder file = SafetensorsFolder.open(folder)) {
+      return onDeviceOrHost(file, () -> ModelConfig.of(folder), () -> onHost(folder));
+    }
+  }
+
+  private DecoderEngine opened(TensorSource file, ModelConfig config, EngineProvider device) {
     device
         .unavailableReason()
         .ifPresent(
             why -> {
               throw new InvalidInputException(why);
             });
-    EngineProvider.LoadRequest request = request(file);
+    EngineProvider.LoadRequest request = request(file, config);
     device.check(request);
     return device.open(request);
   }
 
-  private EngineProvider.LoadRequest request(GgufFile file) {
-    ModelConfig config = ModelConfig.of(file);
+  private EngineProvider.LoadRequest request(TensorSource file, ModelConfig config) {
     return new EngineProvider.LoadRequest(
         file,
         options.context().isPresent()
             ? config.withContextLength(options.context().getAsInt())
             : config,
+        options.device().ordinal(),
         options.device().cacheSpecs(),
         options.cacheBytes(),
         options.progress());

@@ -1,7 +1,7 @@
 package dev.kvasir.spi;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -19,16 +19,28 @@ public interface EngineProvider {
   /**
    * A model to load.
    *
-   * @param file file of the weights; closed once they are loaded
+   * @param file GGUF file or Hugging Face folder of the weights; closed once they are loaded
+   * @param ordinal index of the device among those of its kind
    * @param cacheSpecs cache types that are known to be used
    * @param cacheBytes most bytes of the KV caches of all sequences together
    */
   record LoadRequest(
-      GgufFile file,
+      TensorSource file,
       ModelConfig config,
+      int ordinal,
       List<CacheSpec> cacheSpecs,
       long cacheBytes,
-      LoadProgress progress) {}
+      LoadProgress progress) {
+    /** A request for the first device. */
+    public LoadRequest(
+        TensorSource file,
+        ModelConfig config,
+        List<CacheSpec> cacheSpecs,
+        long cacheBytes,
+        LoadProgress progress) {
+      this(file, config, 0, cacheSpecs, cacheBytes, progress);
+    }
+  }
 
   /**
    * Checks that the model is supported, before anything is loaded.

@@ -5,7 +5,8 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
-import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.SafetensorsFolder;
+import dev.kvasir.format.TensorSource;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.spi.EngineProvider;
@@ -13,29 +14,40 @@ import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 
 /** The device that a model computes on. */
 public final class DeviceArguments {
+  private static final Pattern NUMBERED = Pattern.compile("cuda:(\\d{1,3})");
+
   @Option(
       names = "--device",
       paramLabel = "DEVICE",
       defaultValue = "cpu",
       description =
-          "Where to compute: cpu; cuda, an NVIDIA GPU, which supports GGUF files and some"
-              + " of the caches; or auto, the GPU if it supports the request, else the CPU."
-              + " Default: ${DEFAULT-VALUE}.")
+          "Where to compute: cpu; cuda, an NVIDIA GPU, or cuda:N, the GPU with that number, which"
+              + " support some of the models and caches; or auto, the GPU if it supports the"
+              + " request, else the CPU. Default: ${DEFAULT-VALUE}.")
   private String device;
 
   /**
    * @param kinds of caches that will be requested
    */
   public DeviceChoice choice(List<CacheSpec> kinds) {
-    return new DeviceChoice(requestedDevice(), kinds);
+    return new DeviceChoice(requestedDevice(), ordinal(), kinds);
   }
 
   private Device requestedDevice() {
-    return OptionValue.oneOf("--device", device, Device.class);
+    return NUMBERED.matcher(device).matches()
+        ? Device.CUDA
+        : OptionValue.oneOf("--device", device, Device.class);
+  }
+
+  private int ordinal() {
+    Matcher numbered = NUMBERED.matcher(device);
+    return numbered.matches() ? Integer.parseInt(numbered.group(1)) : 0;
   }
 
   /**
@@ -60,14 +72,15 @@ public final class DeviceArguments {
             .map(ServiceLoader.Provider::get)
             .filter(each -> each.unavailableReason().isEmpty())
             .findFirst();
-    return requestedDevice() == Device.CPU || provider.isEmpty() || model.isFolder()
+    return requestedDevice() == Device.CPU || provider.isEmpty()
         ? any -> true
         : spec -> isSupported(spec, provider.get(), model, outline);
   }
 
   private static boolean isSupported(
       CacheSpec spec, EngineProvider provider, ModelArguments model, ModelOutline outline) {
-    try (GgufFile file = model.openGguf()) {
+    try (TensorSource file =
+        model.isFolder() ? SafetensorsFolder.open(model.path()) : model.openGguf()) {
       provider.check(
           new EngineProvider.LoadRequest(
               file, outline.config(), List.of(spec), Long.MAX_VALUE, (done, inAll) -> {}));

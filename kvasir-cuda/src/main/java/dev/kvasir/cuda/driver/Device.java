@@ -93,6 +93,20 @@ public record Device(
     return all().getFirst();
   }
 
+  /**
+   * Returns a device by its index.
+   *
+   * @throws DeviceException if there is none
+   */
+  public static Device at(int ordinal) {
+    if (ordinal > 0 && ordinal >= all().size()) {
+      throw new DeviceException(
+          "the device is cuda:%d; expected at most cuda:%d, since this machine has %d of them"
+              .formatted(ordinal, all().size() - 1, all().size()));
+    }
+    return ordinal == 0 ? first() : all().get(ordinal);
+  }
+
   private static final class DriverCalls {
     private static final MethodHandle INIT = Driver.function("cuInit", JAVA_INT);
     private static final MethodHandle COUNT = Driver.function("cuDeviceGetCount", ADDRESS);

@@ -7,6 +7,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.BiConsumer;
 
@@ -106,7 +107,7 @@ public final class DeviceMemory implements AutoCloseable {
   public static void uploadTo(CudaStream stream, long to, MemorySegment source, long count) {
     try {
       Driver.check(
-          (int) UPLOAD.invokeExact(to, source.asSlice(0, count), count, stream.handle()),
+          (int) UPLOAD.invokeExact(to, checked(source, count), count, stream.handle()),
           "cuMemcpyHtoDAsync");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
@@ -117,11 +118,17 @@ public final class DeviceMemory implements AutoCloseable {
   public static void downloadFrom(CudaStream stream, MemorySegment target, long from, long count) {
     try {
       Driver.check(
-          (int) DOWNLOAD.invokeExact(target.asSlice(0, count), from, count, stream.handle()),
+          (int) DOWNLOAD.invokeExact(checked(target, count), from, count, stream.handle()),
           "cuMemcpyDtoHAsync");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
+  }
+
+  /** Checks that off-heap memory has so many bytes; a slice would be garbage in every step. */
+  private static MemorySegment checked(MemorySegment memory, long count) {
+    Objects.checkFromIndexSize(0, count, memory.byteSize());
+    return memory;
   }
 
   public void fill(CudaStream stream, byte value) {

@@ -52,6 +52,7 @@ public final class CudaEngine implements DecoderEngine {
   private final Device device;
   private final DeviceContext deviceContext;
   private final DeviceDecoder decoder;
+  private final DeviceStep deviceStep; // used under the lock
   private final ReentrantLock lock;
   private final FormatRequest.LoadedModel model;
   private volatile boolean closed; // set under the lock
@@ -63,6 +64,7 @@ public final class CudaEngine implements DecoderEngine {
     this.device = deviceContext.device();
     this.deviceContext = deviceContext;
     this.decoder = decoder;
+    this.deviceStep = new DeviceStep(decoder, config.vocabulary());
     this.lock = deviceContext.lock();
     this.model = new FormatRequest.LoadedModel(config, new ModelTables());
   }
@@ -256,7 +258,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       checkOpen(); // it may have been closed while this thread waited
       deviceContext.enter();
-      new DeviceStep(decoder, batch, config.vocabulary()).run();
+      deviceStep.run(batch);
     } finally {
       lock.unlock();
     }

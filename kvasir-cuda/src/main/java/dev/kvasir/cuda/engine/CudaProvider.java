@@ -7,7 +7,7 @@ import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageFormat;
-import dev.kvasir.cuda.kernels.GgufWeightSource;
+import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.spi.EngineProvider;
 import java.util.Optional;
@@ -26,7 +26,7 @@ public final class CudaProvider implements EngineProvider {
 
   @Override
   public void check(LoadRequest request) {
-    GgufWeightSource.check(request.file(), request.config());
+    FileWeightSource.check(request.file(), request.config());
     HeadBlocks.of(PageFormat.FP16, request.config().attentionShape());
     for (CacheSpec spec : request.cacheSpecs()) {
       HeadBlocks.of(DeviceCacheConfig.of(spec).format(), request.config().attentionShape());
@@ -36,7 +36,7 @@ public final class CudaProvider implements EngineProvider {
   @Override
   public DecoderEngine open(LoadRequest request) {
     check(request);
-    Device device = Device.first();
+    Device device = Device.at(request.ordinal());
     try {
       return CudaEngine.open(device, request);
     } catch (CudaException e) {

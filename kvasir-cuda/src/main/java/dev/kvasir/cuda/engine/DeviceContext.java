@@ -10,11 +10,11 @@ import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.DeviceWeights;
-import dev.kvasir.cuda.kernels.GgufWeightSource;
+import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.cuda.memory.DequantizedPages;
 import dev.kvasir.cuda.memory.PagePools;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.TensorSource;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
@@ -73,9 +73,9 @@ final class DeviceContext implements AutoCloseable {
     context.enter();
   }
 
-  /** Uploads the weights of a file that {@link GgufWeightSource#check} has accepted. */
-  DeviceWeights loadWeights(GgufFile file, ModelConfig model, LoadProgress progress) {
-    long bytes = GgufWeightSource.bytes(file, model, device().hasWarpgroupProducts());
+  /** Uploads the weights of a file that {@link FileWeightSource#check} has accepted. */
+  DeviceWeights loadWeights(TensorSource file, ModelConfig model, LoadProgress progress) {
+    long bytes = FileWeightSource.bytes(file, model, device().hasWarpgroupProducts());
     long free = context.freeBytes();
     if (bytes > free) {
       throw new DeviceException(

@@ -80,6 +80,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final int[] tokens;
   private final int[] positions;
   private final int[] logitRows; // rows with logits
+  private final int[] argmaxes; // by row with logits
   private final MemorySegment inputs; // slots, tokens, positions, rows with logits
   private final DeviceMemory deviceInputs;
   private final MemorySegment hostRow; // logits of a row, or argmax tokens of all
@@ -91,6 +92,7 @@ final class DeviceDecoder implements AutoCloseable {
   private int logitRowCount;
   private int generatedLogitRows; // which come first too
   private StepTimingListener listener = StepTimingListener.NONE;
+  private final Runnable launch = this::launch;
 
   /**
    * @param weights closed with the decoder
@@ -108,7 +110,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.config = config;
     this.maxRows = maxRows;
     this.weights = own(weights);
-    this.kernels = own(new DecoderKernels(module, stream, config));
+    this.kernels = own(new DecoderKernels(module, stream, config, weights));
     this.table = own(new PageTable(context, maxRows, MAX_ENTRIES));
     this.chunks = own(new PrefillChunks(context, maxRows));
     this.dequantized = own(new DequantizedPages(context, config));
@@ -132,6 +134,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.tokens = new int[maxRows];
     this.positions = new int[maxRows];
     this.logitRows = new int[maxRows];
+    this.argmaxes = new int[maxLogitRows];
     this.inputs = arena.allocate((long) INPUT_BYTES * maxRows, 16);
     this.deviceInputs = own(context.allocate(inputs.byteSize()));
     this.hostRow = arena.allocate(4L * Math.max(config.vocabulary(), maxRows), 64);
@@ -275,7 +278,7 @@ final class DeviceDecoder implements AutoCloseable {
       resources.attention().plan(table);
     }
     if (listener == StepTimingListener.NONE) {
-      graphs.run(shape(), this::launch);
+      graphs.run(shape(), launch);
     } else {
       runProfiled();
     }
@@ -398,15 +401,14 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
-  /** Waits for the step and returns the argmax tokens of rows with logits. */
+  /** Waits for the step and returns the argmax tokens of rows with logits, until the next step. */
   int[] argmaxTokens() {
     if (logitRowCount > 0) {
       argmaxTokens.download(stream, 0, hostRow, (long) logitRowCount * Integer.BYTES);
     }
     stream.synchronize();
-    int[] found = new int[logitRowCount];
-    MemorySegment.copy(hostRow, JAVA_INT, 0, found, 0, logitRowCount);
-    return found;
+    MemorySegment.copy(hostRow, JAVA_INT, 0, argmaxes, 0, logitRowCount);
+    return argmaxes;
   }
 
   /** Reads the logits of a row by its index among rows with logits. */

@@ -2,42 +2,57 @@ package dev.kvasir.cuda.engine;
 
 import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.engine.Batch;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashSet;
-import java.util.Set;
+import java.util.List;
 
 /**
- * One step of a batch on a device. It runs in several parts if sequences have different cache
- * configurations or rows do not fit. Rows of a sequence stay in order, so later parts see earlier
- * ones.
+ * Steps of batches on a device, one at a time. A step runs in several parts if sequences have
+ * different cache configurations or rows do not fit. Rows of a sequence stay in order, so later
+ * parts see earlier ones.
  */
 final class DeviceStep {
   private final DeviceDecoder decoder;
-  private final Batch batch;
-  private final int[] logitsOf; // index of a row's logits, -1 for none
-  private final int[] logitIndices; // indices of the current part
+  private final int vocabulary;
+  private final List<CacheResources> distinct = new ArrayList<>(); // cache configurations
+  private int[] logitsOf = {}; // index of a row's logits, -1 for none
+  private int[] logitIndices = {}; // indices of the current part
   private int logitCount;
+  private Batch batch;
 
-  DeviceStep(DeviceDecoder decoder, Batch batch, int vocabulary) {
+  DeviceStep(DeviceDecoder decoder, int vocabulary) {
     this.decoder = decoder;
-    this.batch = batch;
-    this.logitsOf = new int[batch.rows()];
-    this.logitIndices = new int[batch.logitRows()];
-    batch.allocateLogits(vocabulary);
-    Arrays.fill(logitsOf, -1);
-    for (int index = 0; index < batch.logitRows(); index++) {
-      logitsOf[batch.rowWithLogits(index)] = index;
+    this.vocabulary = vocabulary;
+  }
+
+  void run(Batch rows) {
+    batch = rows;
+    try {
+      begin();
+      for (int i = 0; i < distinct.size(); i++) {
+        run(distinct.get(i));
+      }
+    } finally {
+      batch = null;
+      distinct.clear();
     }
   }
 
-  void run() {
-    Set<CacheResources> distinct = new LinkedHashSet<>();
+  private void begin() {
+    if (logitsOf.length < batch.rows()) {
+      logitsOf = new int[2 * batch.rows()];
+      logitIndices = new int[2 * batch.rows()];
+    }
+    batch.allocateLogits(vocabulary);
+    Arrays.fill(logitsOf, 0, batch.rows(), -1);
+    for (int index = 0; index < batch.logitRows(); index++) {
+      logitsOf[batch.rowWithLogits(index)] = index;
+    }
     for (int i = 0; i < batch.sequences(); i++) {
-      if (!batch.hasFailed(i)) {
+      if (!batch.hasFailed(i) && !distinct.contains(cache(i).resources())) {
         distinct.add(cache(i).resources());
       }
     }
-    distinct.forEach(this::run);
   }
 
   private DeviceCache cache(int sequence) {

@@ -15,6 +15,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Multiplies many rows with weights in blocks, on the matrix units of warpgroups. For rows of
@@ -121,12 +122,15 @@ final class BlockGemm implements AutoCloseable {
   private final DeviceMemory partials;
   private final DeviceMemory arrivals;
 
-  BlockGemm(KernelModule module, CudaStream stream) {
+  BlockGemm(KernelModule module, CudaStream stream, Set<WeightFormat> formats) {
     this.stream = stream;
     this.multiprocessors = module.context().device().multiprocessors();
-    TILES.forEach((format, tiles) -> prompt.put(format, launches(module, "gemm", format, tiles)));
-    TILES_IN_PARTS.forEach(
-        (format, tiles) -> inParts.put(format, launches(module, "gemm_parts", format, tiles)));
+    for (WeightFormat format : formats) {
+      if (format.isBlocked()) {
+        prompt.put(format, launches(module, "gemm", format, TILES.get(format)));
+        inParts.put(format, launches(module, "gemm_parts", format, TILES_IN_PARTS.get(format)));
+      }
+    }
     long sums = (long) MAX_SPLIT_TILES * PARTS * MAX_PART_ROWS * WeightBlocks.ROW_STEP;
     this.partials = module.context().allocate(sums * Float.BYTES);
     this.arrivals = module.context().allocate((long) MAX_SPLIT_TILES * Integer.BYTES);

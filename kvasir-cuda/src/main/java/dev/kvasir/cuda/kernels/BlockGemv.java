@@ -10,6 +10,7 @@ import dev.kvasir.cuda.driver.Launch;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Multiplies up to 16 rows of generated tokens with weights in blocks. An output is the sum of
@@ -51,10 +52,12 @@ final class BlockGemv {
   private final int multiprocessors;
   private final Map<WeightFormat, Launch[]> launches = new EnumMap<>(WeightFormat.class);
 
-  BlockGemv(KernelModule module, CudaStream stream) {
+  BlockGemv(KernelModule module, CudaStream stream, Set<WeightFormat> formats) {
     this.stream = stream;
     this.multiprocessors = module.context().device().multiprocessors();
-    SLOTS.forEach((format, slots) -> launches.put(format, launches(module, format, slots)));
+    formats.stream()
+        .filter(SLOTS::containsKey)
+        .forEach(format -> launches.put(format, launches(module, format, SLOTS.get(format))));
   }
 
   /** Returns launches by tiles of rows, from one on. */

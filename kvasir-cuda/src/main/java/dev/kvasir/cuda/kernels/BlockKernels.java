@@ -5,6 +5,7 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.model.ModelConfig;
+import java.util.Set;
 
 /**
  * The kernels for weights in blocks: products, and conversions of activations to their operands.
@@ -22,7 +23,8 @@ final class BlockKernels implements AutoCloseable {
   private final BlockGemm gemm;
   private final BlockGemv gemv;
 
-  BlockKernels(KernelModule module, CudaStream stream, ModelConfig config) {
+  BlockKernels(
+      KernelModule module, CudaStream stream, ModelConfig config, Set<WeightFormat> formats) {
     this.stream = stream;
     this.normalize =
         new Launch(module.kernel("normalize_to_blocks"), 8, 8, 8, 4, 4, 8, BlockOperands.BYTES)
@@ -31,8 +33,8 @@ final class BlockKernels implements AutoCloseable {
             .argument(4, config.hidden());
     this.activate = partLaunch(module, "activate_to_blocks");
     this.convertHalves = partLaunch(module, "halves_to_blocks");
-    this.gemm = new BlockGemm(module, stream);
-    this.gemv = new BlockGemv(module, stream);
+    this.gemm = new BlockGemm(module, stream, formats);
+    this.gemv = new BlockGemv(module, stream, formats);
   }
 
   private static Launch partLaunch(KernelModule module, String name) {

@@ -13,6 +13,7 @@ import dev.kvasir.model.RopeLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The kernels of a decoder step other than attention. Each waits for the previous one, except
@@ -38,9 +39,16 @@ public final class DecoderKernels implements AutoCloseable {
   private final Launch rotate;
   private final Launch argmaxLaunch;
   private final DeviceGemm gemm;
-  private final BlockKernels blocks; // null if the device has none
+  private final BlockKernels blocks; // null if no weights are in blocks
 
-  public DecoderKernels(KernelModule module, CudaStream stream, ModelConfig config) {
+  /** Loads the kernels for the formats of some weights; to load all of them takes a while. */
+  public DecoderKernels(
+      KernelModule module, CudaStream stream, ModelConfig config, DeviceWeights weights) {
+    this(module, stream, config, weights.formats());
+  }
+
+  DecoderKernels(
+      KernelModule module, CudaStream stream, ModelConfig config, Set<WeightFormat> formats) {
     this.stream = stream;
     this.normalize =
         new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, DeviceActivations.BYTES)
@@ -53,15 +61,12 @@ public final class DecoderKernels implements AutoCloseable {
     this.rotate =
         new Launch(module.kernel("turn_d" + config.headDim()), ROTATE_BYTES)
             .block(config.headDim() / 2);
-    this.gemm = new DeviceGemm(module, stream);
+    this.gemm = new DeviceGemm(module, stream, formats);
     this.blocks =
-        module.context().device().hasWarpgroupProducts()
-            ? new BlockKernels(module, stream, config)
+        formats.stream().anyMatch(WeightFormat::isBlocked)
+            ? new BlockKernels(module, stream, config, formats)
             : null;
-    for (WeightFormat format : WeightFormat.values()) {
-      if (format.isBlocked() && blocks == null) {
-        continue;
-      }
+    for (WeightFormat format : formats) {
       Kernel embedding = module.kernel("embed_" + format.kernelName());
       // Weights in blocks have one address.
       int weightBytes = format.isBlocked() ? 8 : WEIGHTS_BYTES;

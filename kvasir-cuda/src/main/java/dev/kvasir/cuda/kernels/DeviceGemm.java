@@ -10,6 +10,7 @@ import dev.kvasir.cuda.driver.Launch;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Multiplies quantized activations with weights in chunks. Up to 32 rows share one read of the
@@ -38,11 +39,11 @@ final class DeviceGemm {
   private final int fewBlocks;
   private final Map<WeightFormat, Launch[][]> launches = new EnumMap<>(WeightFormat.class);
 
-  DeviceGemm(KernelModule module, CudaStream stream) {
+  DeviceGemm(KernelModule module, CudaStream stream, Set<WeightFormat> formats) {
     Device device = module.context().device();
     this.stream = stream;
     this.fewBlocks = device.multiprocessors() / 2;
-    for (WeightFormat format : WeightFormat.values()) {
+    for (WeightFormat format : formats) {
       if (!format.isBlocked()) {
         launches.put(format, launches(module, format));
       }

@@ -1,14 +1,18 @@
 package dev.kvasir.cuda.kernels;
 
+import static java.util.stream.Collectors.toSet;
+
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorNames.Part;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -44,14 +48,14 @@ public record DeviceWeights(
       StackedMatrices gateAndUp,
       StackedMatrices down) {}
 
-  /** Loads the weights of a GGUF file that {@link GgufWeightSource#check} has accepted. */
+  /** Loads the weights of a file that {@link FileWeightSource#check} has accepted. */
   public static DeviceWeights of(
       CudaContext context,
       CudaStream stream,
-      GgufFile file,
+      TensorSource file,
       ModelConfig config,
       LoadProgress progress) {
-    return of(new GgufWeightSource(context, stream, file, config), config, progress);
+    return of(new FileWeightSource(context, stream, file, config), config, progress);
   }
 
   /** Creates random weights of a type for benchmarks. */
@@ -61,7 +65,7 @@ public record DeviceWeights(
   }
 
   private static DeviceWeights of(WeightSource source, ModelConfig config, LoadProgress progress) {
-    StackedMatrices embedding = source.matrix("token_embd.weight");
+    StackedMatrices embedding = source.embedding();
     List<Layer> layers = new ArrayList<>();
     for (int i = 0; i < config.layers(); i++) {
       layers.add(layer(source, i));
@@ -70,31 +74,32 @@ public record DeviceWeights(
     return new DeviceWeights(
         embedding,
         List.copyOf(layers),
-        source.vector("output_norm.weight"),
-        source.has("output.weight") ? source.matrix("output.weight") : embedding,
+        source.outputNorm(),
+        source.output().orElse(embedding),
         source.floats(
             config.rope().frequencies().of(config.rope().base(), config.rope().dimensions())),
         source);
   }
 
   private static Layer layer(WeightSource source, int index) {
-    String name = "blk.%d.".formatted(index);
     return new Layer(
-        source.vector(name + "attn_norm.weight"),
-        source.matrix(name + "attn_q.weight", name + "attn_k.weight", name + "attn_v.weight"),
-        source.has(name + "attn_q.bias")
-            ? source.vector(name + "attn_q.bias", name + "attn_k.bias", name + "attn_v.bias")
-            : null,
-        vectorOrNone(source, name + "attn_q_norm.weight"),
-        vectorOrNone(source, name + "attn_k_norm.weight"),
-        source.matrix(name + "attn_output.weight"),
-        source.vector(name + "ffn_norm.weight"),
-        source.matrix(name + "ffn_gate.weight", name + "ffn_up.weight"),
-        source.matrix(name + "ffn_down.weight"));
+        source.norm(index, Part.ATTENTION_NORM),
+        source.matrix(index, Part.QUERY, Part.KEY, Part.VALUE),
+        source.biases(index, Part.QUERY, Part.KEY, Part.VALUE),
+        source.norm(index, Part.QUERY_NORM),
+        source.norm(index, Part.KEY_NORM),
+        source.matrix(index, Part.OUTPUT),
+        source.norm(index, Part.FEED_FORWARD_NORM),
+        source.matrix(index, Part.GATE, Part.UP),
+        source.matrix(index, Part.DOWN));
   }
 
-  private static DeviceMemory vectorOrNone(WeightSource source, String name) {
-    return source.has(name) ? source.vector(name) : null;
+  /** Returns the formats of all matrices. */
+  Set<WeightFormat> formats() {
+    return Stream.concat(Stream.of(embedding), multiplied())
+        .flatMap(stack -> stack.parts().stream())
+        .map(DeviceMatrix::format)
+        .collect(toSet());
   }
 
   /** Returns all matrices that are multiplied with activations. */

@@ -5,8 +5,10 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorNames.Part;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** Random weights with the sizes of a model; steps take as long as with real ones. */
 final class RandomWeightSource extends WeightSource {
@@ -20,34 +22,56 @@ final class RandomWeightSource extends WeightSource {
   }
 
   @Override
-  boolean has(String name) {
-    return name.equals("output.weight");
+  StackedMatrices loadEmbedding(CudaContext context, CudaStream stream) {
+    return random(context, stream, config.vocabulary(), config.hidden());
   }
 
   @Override
-  StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names) {
-    int rows = names.stream().mapToInt(this::rows).sum();
+  Optional<StackedMatrices> loadOutput(CudaContext context, CudaStream stream) {
+    return Optional.of(random(context, stream, config.vocabulary(), config.hidden()));
+  }
+
+  @Override
+  StackedMatrices loadMatrix(CudaContext context, CudaStream stream, int layer, List<Part> parts) {
     int columns =
-        names.getFirst().endsWith("ffn_down.weight")
-            ? config.feedForward()
-            : names.getFirst().endsWith("attn_output.weight")
-                ? config.queryHeads() * config.headDim()
-                : config.hidden();
+        switch (parts.getFirst()) {
+          case DOWN -> config.feedForward();
+          case OUTPUT -> config.queryHeads() * config.headDim();
+          default -> config.hidden();
+        };
+    return random(context, stream, parts.stream().mapToInt(this::rows).sum(), columns);
+  }
+
+  private StackedMatrices random(CudaContext context, CudaStream stream, int rows, int columns) {
     return new StackedMatrices(List.of(DeviceMatrix.random(context, stream, type, rows, columns)));
   }
 
-  private int rows(String name) {
-    return switch (name.replaceFirst("blk\\.\\d+\\.", "")) {
-      case "token_embd.weight", "output.weight" -> config.vocabulary();
-      case "attn_q.weight" -> config.queryHeads() * config.headDim();
-      case "attn_k.weight", "attn_v.weight" -> config.kvHeads() * config.headDim();
-      case "attn_output.weight", "ffn_down.weight" -> config.hidden();
+  private int rows(Part part) {
+    return switch (part) {
+      case QUERY -> config.queryHeads() * config.headDim();
+      case KEY, VALUE -> config.kvHeads() * config.headDim();
+      case OUTPUT, DOWN -> config.hidden();
       default -> config.feedForward();
     };
   }
 
   @Override
-  DeviceMemory vector(String... names) {
+  DeviceMemory outputNorm() {
+    return ones();
+  }
+
+  /** Heads are not normalized. */
+  @Override
+  DeviceMemory norm(int layer, Part part) {
+    return part == Part.QUERY_NORM || part == Part.KEY_NORM ? null : ones();
+  }
+
+  @Override
+  DeviceMemory biases(int layer, Part... parts) {
+    return null;
+  }
+
+  private DeviceMemory ones() {
     float[] ones = new float[config.hidden()];
     Arrays.fill(ones, 1);
     return floats(ones);

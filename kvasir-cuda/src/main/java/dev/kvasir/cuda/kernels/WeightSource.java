@@ -6,14 +6,16 @@ import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.model.TensorNames.Part;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
-/** Uploads tensors to a device, by their names in GGUF files, and owns their memory. */
+/** Uploads the tensors of a decoder to a device and owns their memory. */
 abstract sealed class WeightSource implements AutoCloseable
-    permits GgufWeightSource, RandomWeightSource {
+    permits FileWeightSource, RandomWeightSource {
   private final CudaContext context;
   private final CudaStream stream;
   private final List<AutoCloseable> owned = new ArrayList<>();
@@ -24,20 +26,41 @@ abstract sealed class WeightSource implements AutoCloseable
     this.stream = stream;
   }
 
-  abstract boolean has(String name);
+  /** Loads the embedding. */
+  final StackedMatrices embedding() {
+    return own(loadEmbedding(context, stream));
+  }
 
-  /** Loads matrices of one width, stacked vertically. */
-  final StackedMatrices matrix(String... names) {
-    StackedMatrices made = loadMatrix(context, stream, List.of(names));
+  /** Loads the weights of the output layer; empty if they are those of the embedding. */
+  final Optional<StackedMatrices> output() {
+    return loadOutput(context, stream).map(this::own);
+  }
+
+  /** Loads the matrices of some parts of a layer, which have one width, stacked vertically. */
+  final StackedMatrices matrix(int layer, Part... parts) {
+    return own(loadMatrix(context, stream, layer, List.of(parts)));
+  }
+
+  private StackedMatrices own(StackedMatrices made) {
     owned.add(made);
     bytes += made.bytes();
     return made;
   }
 
-  abstract StackedMatrices loadMatrix(CudaContext context, CudaStream stream, List<String> names);
+  abstract StackedMatrices loadEmbedding(CudaContext context, CudaStream stream);
 
-  /** Loads vectors, concatenated. */
-  abstract DeviceMemory vector(String... names);
+  abstract Optional<StackedMatrices> loadOutput(CudaContext context, CudaStream stream);
+
+  abstract StackedMatrices loadMatrix(
+      CudaContext context, CudaStream stream, int layer, List<Part> parts);
+
+  abstract DeviceMemory outputNorm();
+
+  /** Loads the norm of a part; null if the layer has none. */
+  abstract DeviceMemory norm(int layer, Part part);
+
+  /** Loads the biases of some parts of a layer, concatenated; null if it has none. */
+  abstract DeviceMemory biases(int layer, Part... parts);
 
   final DeviceMemory floats(float[] numbers) {
     DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);

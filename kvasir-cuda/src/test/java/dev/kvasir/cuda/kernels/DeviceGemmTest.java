@@ -17,6 +17,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,7 +63,7 @@ class DeviceGemmTest extends DeviceTestCase {
                 List.of(
                     DeviceMatrix.of(device.context, device.stream, format, List.of(tensor)),
                     DeviceMatrix.of(device.context, device.stream, bytes, List.of(other)))));
-    DecoderKernels kernels = launches();
+    DecoderKernels kernels = launches(stack);
     DeviceActivations rows =
         device.own(DeviceActivations.of(device.context, count, COLUMNS, List.of(stack)));
     float[] x = new float[count * COLUMNS];
@@ -91,7 +93,7 @@ class DeviceGemmTest extends DeviceTestCase {
                 List.of(
                     DeviceMatrix.of(
                         device.context, device.stream, format(type, COLUMNS), List.of(tensor)))));
-    DecoderKernels kernels = launches();
+    DecoderKernels kernels = launches(stack);
     DeviceActivations rows =
         device.own(DeviceActivations.of(device.context, all, COLUMNS, List.of(stack)));
     DeviceMemory halves = random(new float[all * COLUMNS]);
@@ -142,9 +144,12 @@ class DeviceGemmTest extends DeviceTestCase {
     return meant;
   }
 
-  private DecoderKernels launches() {
+  private DecoderKernels launches(StackedMatrices stack) {
+    Set<WeightFormat> formats =
+        stack.parts().stream().map(DeviceMatrix::format).collect(Collectors.toSet());
     try (GgufFile file = BundledFiles.open()) {
-      return device.own(new DecoderKernels(device.module, device.stream, ModelConfig.of(file)));
+      ModelConfig config = ModelConfig.of(file);
+      return device.own(new DecoderKernels(device.module, device.stream, config, formats));
     }
   }
 
@@ -214,7 +219,7 @@ class DeviceGemmTest extends DeviceTestCase {
     MemorySegment typed = device.host(12);
     MemorySegment.copy(tokens, 0, typed, JAVA_INT, 0, 3);
     DeviceMemory x = device.memory(3L * 4 * hidden);
-    launches().embed(stack, device.upload(typed).address(), 3, x);
+    launches(stack).embed(stack, device.upload(typed).address(), 3, x);
     MemorySegment found = device.download(x);
     float[] weights = tensor.toFloats();
     for (int i = 0; i < 3 * hidden; i++) {

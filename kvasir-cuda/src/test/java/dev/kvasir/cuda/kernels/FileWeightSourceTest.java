@@ -12,14 +12,13 @@ import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.TensorPlan;
 import dev.kvasir.runtime.BundledFiles;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,11 +29,11 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Which files a device accepts, based on the bundled model, which has biases of queries, keys and
  * values.
  */
-class GgufWeightSourceTest {
+class FileWeightSourceTest {
   @Test
   void theBundledModelIsAccepted() {
     try (GgufFile file = BundledFiles.open()) {
-      assertThatCode(() -> GgufWeightSource.check(file, ModelConfig.of(file)))
+      assertThatCode(() -> FileWeightSource.check(file, ModelConfig.of(file)))
           .doesNotThrowAnyException();
     }
   }
@@ -45,7 +44,7 @@ class GgufWeightSourceTest {
   void weightsOf8BitsTakeAsMuchOnADeviceAsInTheFile(boolean blocks) {
     try (GgufFile file = BundledFiles.open()) {
       long inFile = file.tensors().stream().mapToLong(tensor -> tensor.data().byteSize()).sum();
-      assertThat(GgufWeightSource.bytes(file, ModelConfig.of(file), blocks))
+      assertThat(FileWeightSource.bytes(file, ModelConfig.of(file), blocks))
           .isBetween(inFile, inFile + inFile / 50);
     }
   }
@@ -61,7 +60,7 @@ class GgufWeightSourceTest {
   @ValueSource(strings = {"blk.1.attn_k.bias", "blk.1.ffn_up.weight", "output_norm.weight"})
   void missingTensorsAreRejectedLikeOnTheHost(String name) throws IOException {
     try (GgufFile file = renamed(name)) {
-      assertThatThrownBy(() -> GgufWeightSource.check(file, ModelConfig.of(file)))
+      assertThatThrownBy(() -> FileWeightSource.check(file, ModelConfig.of(file)))
           .isInstanceOf(InvalidInputException.class)
           .hasMessageStartingWith(
               "renamed: tensor '%s' is missing; a tensor of shape ".formatted(name));
@@ -76,84 +75,58 @@ class GgufWeightSourceTest {
     return GgufFile.of("renamed", MemorySegment.ofArray(bytes), Arena.ofShared());
   }
 
+  /** The bundled model has biases of queries, keys and values. */
   @ParameterizedTest
   @ValueSource(strings = {"attn_output", "ffn_gate", "ffn_up", "ffn_down"})
   void unsupportedBiasesAreRejected(String part) {
-    Layer layer = Layer.plain().with("blk.0.%s.bias".formatted(part));
-    assertThatThrownBy(() -> GgufWeightSource.checkLayer(layer, 0))
-        .isInstanceOf(InvalidInputException.class)
-        .hasMessage(
-            "a layer: layer 0 has a bias '%s.bias'; a device adds those of queries, keys and values alone"
-                .formatted(part));
-  }
-
-  @Test
-  void queriesKeysAndValuesHaveBiasesTogetherOrNone() {
-    Layer one = Layer.plain().with("blk.0.attn_k.bias");
-    assertThatThrownBy(() -> GgufWeightSource.checkLayer(one, 0))
-        .isInstanceOf(InvalidInputException.class)
-        .hasMessage(
-            "a layer: layer 0 has biases of [attn_k]; a device expects them of all of [attn_q,"
-                + " attn_k, attn_v] or of none");
-    Layer all = one.with("blk.0.attn_q.bias").with("blk.0.attn_v.bias");
-    assertThatCode(() -> GgufWeightSource.checkLayer(all, 0)).doesNotThrowAnyException();
-    assertThatCode(() -> GgufWeightSource.checkLayer(Layer.plain(), 0)).doesNotThrowAnyException();
-  }
-
-  @Test
-  void fusedTensorsAreRejected() {
-    Layer fused = Layer.plain().with("blk.0.attn_qkv.weight");
-    assertThatThrownBy(() -> GgufWeightSource.checkLayer(fused, 0))
-        .hasMessage(
-            "a layer: layer 0 holds queries, keys and values in one tensor, which a device does not"
-                + " read");
-    assertThatThrownBy(() -> GgufWeightSource.checkLayer(new Layer(Map.of()), 0))
-        .hasMessage(
-            "a layer: layer 0 has no tensor 'ffn_gate.weight'; a device expects gates in a tensor"
-                + " of their own");
+    try (GgufFile file = BundledFiles.open()) {
+      String name = "blk.0.%s.bias".formatted(part);
+      TensorSource biased = new Changed(file, name, "blk.0.%s.weight".formatted(part));
+      TensorPlan plan = TensorPlan.of(ModelConfig.of(file), biased);
+      assertThatThrownBy(() -> FileWeightSource.checkBiases(plan, 0))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageContaining("layer 0 has a bias '%s'; a device adds".formatted(name));
+      assertThatCode(() -> FileWeightSource.checkBiases(plan, 1)).doesNotThrowAnyException();
+    }
   }
 
   @ParameterizedTest
   @CsvSource({"F16, 64", "Q8_0, 96"})
   void multiplesOf32ColumnsAreAccepted(GgmlType type, int columns) {
     Tensor tensor = RandomTensor.of(type, 16, columns, 1);
-    assertThatCode(() -> GgufWeightSource.checkMatrix("a file", tensor)).doesNotThrowAnyException();
+    assertThatCode(() -> FileWeightSource.checkMatrix("a file", tensor)).doesNotThrowAnyException();
   }
 
   @Test
   void otherColumnCountsAreRejected() {
     Tensor tensor = RandomTensor.of(GgmlType.F16, 16, 48, 1);
-    assertThatThrownBy(() -> GgufWeightSource.checkMatrix("a file", tensor))
+    assertThatThrownBy(() -> FileWeightSource.checkMatrix("a file", tensor))
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "a file: tensor 'F16 at random' has 48 columns; a device expects a multiple of 32");
   }
 
-  /** Tensors whose names alone matter. */
-  private record Layer(Map<String, Tensor> named) implements TensorSource {
-    static Layer plain() {
-      return new Layer(Map.of()).with("blk.0.ffn_gate.weight");
-    }
-
-    Layer with(String name) {
-      Map<String, Tensor> more = new HashMap<>(named);
-      more.put(name, new Tensor(name, GgmlType.F32, new long[] {0}, MemorySegment.NULL));
-      return new Layer(Map.copyOf(more));
-    }
-
+  /** A file with one more tensor: the first numbers of a matrix, as a bias of its rows. */
+  private record Changed(TensorSource file, String added, String matrix) implements TensorSource {
     @Override
     public String name() {
-      return "a layer";
+      return file.name();
     }
 
     @Override
     public Collection<Tensor> tensors() {
-      return named.values();
+      return file.tensors();
     }
 
     @Override
     public Optional<Tensor> find(String tensorName) {
-      return Optional.ofNullable(named.get(tensorName));
+      return tensorName.equals(added) ? file.find(matrix).map(this::bias) : file.find(tensorName);
+    }
+
+    private Tensor bias(Tensor weights) {
+      long rows = weights.shape()[0];
+      MemorySegment zeros = MemorySegment.ofArray(new float[(int) rows]);
+      return new Tensor(added, GgmlType.F32, new long[] {rows}, zeros);
     }
 
     @Override
