@@ -50,7 +50,7 @@ public record ServedModel(
    * Returns the last part of a path, without the file extension. A folder in the cache of a hub is
    * named by a commit, so the repository's name is taken instead.
    */
-  static String shortName(String path) {
+  public static String shortName(String path) {
     Matcher snapshot = HUB_SNAPSHOT.matcher(path);
     if (snapshot.matches()) {
       return snapshot.group(1);

@@ -5,8 +5,11 @@ import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
+import dev.kvasir.chat.VectorService;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.server.http.EncoderEndpoints;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.MalformedRequestHandler;
 import dev.kvasir.server.http.ProbePort;
@@ -48,7 +51,7 @@ public final class KvasirServer implements AutoCloseable {
   private final Server server;
   private final ServerConnector connector;
   private final Optional<ServerConnector> probes;
-  private final ChatService chatService;
+  private final Runnable stopService;
   private final Optional<ConversationStore> store;
   private final Endpoints.HttpService httpService;
   private boolean closed;
@@ -57,13 +60,13 @@ public final class KvasirServer implements AutoCloseable {
       Server server,
       ServerConnector connector,
       Optional<ServerConnector> probes,
-      ChatService chatService,
+      Runnable stopService,
       Optional<ConversationStore> store,
       Endpoints.HttpService httpService) {
     this.server = server;
     this.connector = connector;
     this.probes = probes;
-    this.chatService = chatService;
+    this.stopService = stopService;
     this.store = store;
     this.httpService = httpService;
   }
@@ -99,13 +102,34 @@ public final class KvasirServer implements AutoCloseable {
     ChatService chatService =
         new ChatService(model, options.serving(), new ServerObserver(metrics, log));
     Optional<ConversationStore> store = openStore(chatService, options, log);
-    Endpoints.Limits limits =
-        new Endpoints.Limits(
-            options.access().listeningOn(options.host()),
-            options.maxBodyBytes(),
-            options.maxSequences());
     Endpoints.HttpService httpService =
-        Endpoints.create(chatService, metrics, store, responseStore(store), log, limits);
+        Endpoints.create(
+            chatService, metrics, store, responseStore(store), log, options.httpLimits());
+    return listen(httpService, options, chatService::close, store);
+  }
+
+  /**
+   * Starts a server whose model is an encoder: it serves vectors or scores, and no text.
+   *
+   * @throws InvalidInputException if the address cannot be bound
+   */
+  public static KvasirServer start(LoadedEncoder encoder, ServerOptions options, ServerLog log) {
+    VectorService vectors = VectorService.of(encoder, options.serving());
+    Endpoints.HttpService httpService =
+        EncoderEndpoints.create(
+            vectors,
+            ServedModel.shortName(encoder.name()),
+            new Metrics(),
+            log,
+            options.httpLimits());
+    return listen(httpService, options, vectors::close, Optional.empty());
+  }
+
+  private static KvasirServer listen(
+      Endpoints.HttpService httpService,
+      ServerOptions options,
+      Runnable stopService,
+      Optional<ConversationStore> store) {
     Server server = newServer();
     ServerConnector connector = newConnector(server, options.host(), options.port());
     server.addConnector(connector);
@@ -122,11 +146,11 @@ public final class KvasirServer implements AutoCloseable {
     try {
       listen(server, options);
     } catch (RuntimeException e) {
-      chatService.close();
+      stopService.run();
       store.ifPresent(ConversationStore::close);
       throw e;
     }
-    return new KvasirServer(server, connector, probes, chatService, store, httpService);
+    return new KvasirServer(server, connector, probes, stopService, store, httpService);
   }
 
   private static Optional<ConversationStore> openStore(
@@ -231,7 +255,7 @@ public final class KvasirServer implements AutoCloseable {
     }
     closed = true;
     httpService.onStop().run();
-    chatService.close();
+    stopService.run();
     store.ifPresent(ConversationStore::close);
     try {
       httpService.inFlight().await(SHUTDOWN_TIMEOUT);

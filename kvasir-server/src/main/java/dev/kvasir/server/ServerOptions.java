@@ -4,6 +4,7 @@ import dev.kvasir.ToolFormat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.server.api.AccessRules;
+import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.store.StoreAddress;
 import java.time.Duration;
 import java.util.List;
@@ -62,6 +63,10 @@ public record ServerOptions(
         List.of(),
         OptionalInt.empty(),
         serving.toolFormat());
+  }
+
+  Endpoints.Limits httpLimits() {
+    return new Endpoints.Limits(access.listeningOn(host), maxBodyBytes, maxSequences);
   }
 
   ServingOptions serving() {

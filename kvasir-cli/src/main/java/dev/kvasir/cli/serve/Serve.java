@@ -14,6 +14,7 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServerOptions;
@@ -72,6 +73,28 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    return !model.isBundled() && LoadedEncoder.isAt(model.path()) ? serveEncoder() : serveText();
+  }
+
+  /** Serves a model that generates no text. The options of caches do not concern it. */
+  private int serveEncoder() throws InterruptedException {
+    ServerOptions options = serve.options(() -> CacheSpec.DEFAULT);
+    try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
+        Termination termination = Termination.install();
+        KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
+      streams.note(
+          "serving %s of %s at http://%s:%d/; Ctrl-C ends it"
+              .formatted(
+                  loaded.embedder().isPresent() ? "embeddings" : "scores",
+                  loaded.name(),
+                  options.host(),
+                  server.port()));
+      end(server, termination);
+    }
+    return 0;
+  }
+
+  private int serveText() throws InterruptedException {
     // Check the options before the model loads.
     ServerOptions options = serve.options(this::chooseCache);
     DeviceChoice choice =
@@ -99,11 +122,15 @@ public final class Serve implements Callable<Integer> {
           .ifPresent(
               port ->
                   streams.note("metrics at http://%s:%d/metrics".formatted(options.host(), port)));
-      termination.await();
-      drain(server, termination);
-      streams.note("ending all answers");
+      end(server, termination);
     }
     return 0;
+  }
+
+  private void end(KvasirServer server, Termination termination) throws InterruptedException {
+    termination.await();
+    drain(server, termination);
+    streams.note("ending all answers");
   }
 
   private void drain(KvasirServer server, Termination termination) throws InterruptedException {

@@ -1,6 +1,5 @@
 package dev.kvasir.server.http;
 
-import com.google.gson.JsonObject;
 import dev.kvasir.chat.ChatService;
 import dev.kvasir.chat.ServedModel;
 import dev.kvasir.server.api.AccessRules;
@@ -20,7 +19,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The routes of the server. */
 public final class Endpoints {
@@ -31,13 +29,10 @@ public final class Endpoints {
   private final ServedModel served;
   private final ServerState state;
   private final Metrics metrics;
-  private final InFlightResponses inFlight;
-  private final AtomicBoolean draining = new AtomicBoolean();
-  private final AtomicBoolean stopping = new AtomicBoolean();
+  private final Probes probes;
 
-  private Endpoints(
-      ServedModel served, ServerState state, Metrics metrics, InFlightResponses inFlight) {
-    this.inFlight = inFlight;
+  private Endpoints(ServedModel served, ServerState state, Metrics metrics, Probes probes) {
+    this.probes = probes;
     this.served = served;
     this.state = state;
     this.metrics = metrics;
@@ -74,7 +69,8 @@ public final class Endpoints {
     RequestReader reader = new RequestReader(service);
     ServerState state = new ServerState(service, metrics, store);
     InFlightResponses inFlight = new InFlightResponses();
-    Endpoints all = new Endpoints(served, state, metrics, inFlight);
+    Probes health = new Probes(inFlight);
+    Endpoints all = new Endpoints(served, state, metrics, health);
     Router router =
         new Router(
             limits.access(),
@@ -105,6 +101,7 @@ public final class Endpoints {
       router.add("POST", version + "/chat/completions", chat);
       router.add("POST", version + "/completions", text);
     }
+    new VectorEndpoints(service.vectors(), served.name(), metrics, inFlight).addTo(router);
     new ModelEndpoints(served, service.queue(), limits.maxSequences()).addTo(router);
     InfillReader gaps = new InfillReader(served.model().tokenizer());
     router.add(
@@ -132,36 +129,11 @@ public final class Endpoints {
         .add("DELETE", CONVERSATIONS, all::forget)
         .addPublic("GET", "/", page)
         .addPublic("GET", "/page/", page);
-    all.addProbes(router);
+    health.addTo(router);
     Router probes = new Router(AccessRules.loopback().listeningOn("any"), metrics, log, 0, () -> 1);
     probes.addPublic("GET", "/metrics", all::metrics);
-    all.addProbes(probes);
-    return new HttpService(router, probes, all::drain, () -> all.stopping.set(true), inFlight);
-  }
-
-  private void addProbes(Router router) {
-    router
-        .addPublic("GET", "/health", this::ready)
-        .addPublic("GET", "/readyz", this::ready)
-        .addPublic("GET", "/livez", Endpoints::live);
-  }
-
-  private void drain() {
-    draining.set(true);
-    inFlight.drain();
-  }
-
-  private void ready(Exchange exchange) throws IOException {
-    if (draining.get() || stopping.get()) {
-      throw ApiException.stopping();
-    }
-    live(exchange);
-  }
-
-  private static void live(Exchange exchange) throws IOException {
-    JsonObject body = new JsonObject();
-    body.addProperty("status", "ok");
-    exchange.json(200, body);
+    health.addTo(probes);
+    return new HttpService(router, probes, health::drain, health::stop, inFlight);
   }
 
   private static void refuseMedia(Exchange exchange) {
@@ -179,13 +151,13 @@ public final class Endpoints {
   /** Streams the server state until the client disconnects. */
   private void events(Exchange exchange) throws IOException, InterruptedException {
     EventStream stream = new EventStream(exchange);
-    while (!stopping.get()) {
+    while (!probes.isStopping()) {
       stream.data(state.json(exchange.tenant()));
       long begin = System.nanoTime();
       do {
         TimeUnit.MILLISECONDS.sleep(BUSY_MILLIS);
       } while (state.isIdle()
-          && !stopping.get()
+          && !probes.isStopping()
           && System.nanoTime() - begin < TimeUnit.MILLISECONDS.toNanos(IDLE_MILLIS));
     }
     stream.close();

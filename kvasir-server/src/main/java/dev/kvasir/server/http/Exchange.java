@@ -140,8 +140,12 @@ final class Exchange {
   }
 
   void json(int code, JsonElement body) throws IOException {
+    json(code, body.toString());
+  }
+
+  void json(int code, String body) throws IOException {
     response.getHeaders().put(JSON);
-    bytes(code, body.toString().getBytes(StandardCharsets.UTF_8));
+    bytes(code, body.getBytes(StandardCharsets.UTF_8));
   }
 
   void text(int code, String type, String body) throws IOException {
