@@ -71,8 +71,7 @@ class EmbeddingsTest {
     assertThat(response.get("object").getAsString()).isEqualTo("list");
     assertThat(numbers(data(response).getFirst())).isEqualTo(expected(TEXT));
     int tokens = server.model().tokenizer().encode(TEXT).length;
-    assertThat(response.getAsJsonObject("usage").get("prompt_tokens").getAsInt())
-        .isEqualTo(tokens);
+    assertThat(response.getAsJsonObject("usage").get("prompt_tokens").getAsInt()).isEqualTo(tokens);
     assertThat(server.ask("/embeddings", "{\"input\": \"%s\"}".formatted(TEXT)).get("data"))
         .isEqualTo(response.get("data"));
   }
@@ -83,9 +82,7 @@ class EmbeddingsTest {
     IntStream.range(0, 20).forEach(i -> texts.add((TEXT + " ").repeat(1 + i * i % 70).strip()));
     String list = "[\"" + String.join("\", \"", texts) + "\"]";
     List<JsonObject> embeddings =
-        data(
-            server.ask(
-                PATH, "{\"input\": %s, \"encoding_format\": \"base64\"}".formatted(list)));
+        data(server.ask(PATH, "{\"input\": %s, \"encoding_format\": \"base64\"}".formatted(list)));
     assertThat(embeddings).hasSize(20);
     for (int i = 0; i < 20; i++) {
       assertThat(embeddings.get(i).get("index").getAsInt()).isEqualTo(i);
@@ -148,8 +145,7 @@ class EmbeddingsTest {
 
   @Test
   void completionsBesideEmbeddingsAreTheSame() throws Exception {
-    String request =
-        "{\"prompt\": \"Once upon a time\", \"max_tokens\": 24, \"temperature\": 0}";
+    String request = "{\"prompt\": \"Once upon a time\", \"max_tokens\": 24, \"temperature\": 0}";
     String alone = server.complete(request);
     List<Thread> readers = new ArrayList<>();
     List<Integer> statuses = Collections.synchronizedList(new ArrayList<>());
@@ -179,8 +175,7 @@ class EmbeddingsTest {
     try (TestServer small =
         TestServer.start(
             16 << 20,
-            options ->
-                options.withCacheSpecs(List.of(CacheSpec.DEFAULT)).withConcurrency(1, 0))) {
+            options -> options.withCacheSpecs(List.of(CacheSpec.DEFAULT)).withConcurrency(1, 0))) {
       HttpResponse<String> large =
           small.post(PATH, "{\"input\": \"%s\"}".formatted(TEXT.repeat(2500)));
       assertThat(large.statusCode()).isEqualTo(400);

@@ -111,7 +111,8 @@ class EncoderServerTest {
         assertThat(result.get("relevance_score").getAsFloat()).isEqualTo(expected.get(i).score());
       }
     }
-    JsonObject best = ask("/rerank", request.formatted(", \"top_n\": 1, \"return_documents\": true"));
+    JsonObject best =
+        ask("/rerank", request.formatted(", \"top_n\": 1, \"return_documents\": true"));
     assertThat(best.getAsJsonArray("results")).hasSize(1);
     assertThat(best.toString()).contains("\"document\":{\"text\":");
     assertThat(message(ask("/v1/rerank", "{\"query\": \"a\", \"documents\": []}")))

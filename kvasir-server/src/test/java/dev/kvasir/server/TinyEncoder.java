@@ -42,7 +42,9 @@ final class TinyEncoder {
   private static String tokenizer() {
     StringBuilder words = new StringBuilder();
     for (String word : WORDS) {
-      words.append(words.isEmpty() ? "" : ",").append("\"%s\":%d".formatted(word, WORDS.indexOf(word)));
+      words
+          .append(words.isEmpty() ? "" : ",")
+          .append("\"%s\":%d".formatted(word, WORDS.indexOf(word)));
     }
     return """
         {"version":"1.0","added_tokens":[],"pre_tokenizer":{"type":"BertPreTokenizer"},
