@@ -53,6 +53,7 @@ static const type TYPES[] = {
     OF("TQ1_0", 34, 256, sizeof(block_tq1_0), 53, 53, 1, dequantize_row_tq1_0),
     OF("TQ2_0", 35, 256, sizeof(block_tq2_0), 65, 65, 1, dequantize_row_tq2_0),
     OF("MXFP4", 39, 32, sizeof(block_mxfp4), 0, 0, 1, dequantize_row_mxfp4),
+    OF("NVFP4", 40, 64, sizeof(block_nvfp4), 0, 0, 1, dequantize_row_nvfp4),
     OF("Q1_0", 41, 128, sizeof(block_q1_0), 1, 1, 1, dequantize_row_q1_0),
     OF("Q2_0", 42, 64, sizeof(block_q2_0), 1, 1, 1, dequantize_row_q2_0),
 };

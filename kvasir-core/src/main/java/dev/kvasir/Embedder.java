@@ -34,7 +34,30 @@ public interface Embedder extends AutoCloseable {
    * @param vector of length one; the caller may keep and change it
    * @param tokens of the text, special ones included
    */
-  record Embedding(float[] vector, int tokens) {}
+  record Embedding(float[] vector, int tokens) {
+    /**
+     * Returns the first dimensions alone, scaled to length one again. Their similarities make sense
+     * if the model was trained for it (Matryoshka representation learning).
+     *
+     * @throws IllegalArgumentException unless the vector has that many
+     */
+    public Embedding truncated(int dimensions) {
+      if (dimensions < 1 || dimensions > vector.length) {
+        throw new IllegalArgumentException(
+            "dimensions is %d; expected 1 to %d".formatted(dimensions, vector.length));
+      }
+      double squares = 0;
+      for (int i = 0; i < dimensions; i++) {
+        squares += (double) vector[i] * vector[i];
+      }
+      double scale = squares == 0 ? 0 : 1 / Math.sqrt(squares);
+      float[] first = new float[dimensions];
+      for (int i = 0; i < dimensions; i++) {
+        first[i] = (float) (vector[i] * scale);
+      }
+      return new Embedding(first, tokens);
+    }
+  }
 
   /**
    * Loads a model by name or path, as {@link Model#load(String)} does: an encoder such as BERT, or
@@ -102,13 +125,18 @@ public interface Embedder extends AutoCloseable {
   Embedding embed(String text);
 
   /**
-   * Returns the vectors of texts, in their order.
+   * Returns the vector of a text in tokens of the model, to which none are added.
+   *
+   * @throws KvasirException if there are no or too many tokens
+   */
+  Embedding embed(int[] tokens);
+
+  /**
+   * Returns the vectors of texts, in their order, computed several at once.
    *
    * @throws KvasirException if a text has no or too many tokens
    */
-  default List<Embedding> embed(List<String> texts) {
-    return texts.stream().map(this::embed).toList();
-  }
+  List<Embedding> embed(List<String> texts);
 
   @Override
   void close();

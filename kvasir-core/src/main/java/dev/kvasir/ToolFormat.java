@@ -27,6 +27,12 @@ public enum ToolFormat {
   DEEPSEEK_V3,
   /** {@code NAME<｜tool▁sep｜>} and JSON: DeepSeek V3.1. */
   DEEPSEEK_V31,
+  /** {@code <｜DSML｜invoke name="NAME">} with tags of parameters: DeepSeek V3.2 and V4. */
+  DEEPSEEK_V32,
+  /** {@code functions.NAME:0<|tool_call_argument_begin|>} and JSON: Kimi K2. */
+  KIMI_K2,
+  /** {@code <invoke name="NAME">} between {@code <minimax:tool_call>} tags: MiniMax M2. */
+  MINIMAX_M2,
   /** Channels with recipients: gpt-oss. */
   HARMONY,
   /** A JSON array after {@code <|tool_call|>}: Granite 3. */
@@ -41,6 +47,8 @@ public enum ToolFormat {
   GLM,
   /** Fenced JSON or Python calls: Gemma 2 and 3. */
   GEMMA,
+  /** {@code call:NAME{KEY:VALUE}} between {@code <|tool_call>} tags: Gemma 4. */
+  GEMMA4,
   /** Python calls between {@code <|tool_call_start|>} tags: LFM2. */
   LFM2;
 

@@ -282,6 +282,21 @@ public final class Admission {
     }
   }
 
+  /** Returns the bytes that all sequences may use together. */
+  long limit() {
+    return limit;
+  }
+
+  /** Throws if the service is closing, so that work without an end of its own ends. */
+  void requireOpen() {
+    lock.lock();
+    try {
+      checkStopping();
+    } finally {
+      lock.unlock();
+    }
+  }
+
   static KvasirException closed() {
     return new KvasirException(KvasirException.Reason.CLOSED, "the chat model is closed");
   }

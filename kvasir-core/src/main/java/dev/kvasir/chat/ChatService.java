@@ -36,6 +36,7 @@ public final class ChatService implements AutoCloseable {
   private final RequestQueue queue;
   private final PromptRenderer prompts;
   private final GrammarCache grammars;
+  private final VectorService vectors;
   private final Set<Integer> visibleTokens; // those that have a meaning to the parser
 
   /**
@@ -50,6 +51,7 @@ public final class ChatService implements AutoCloseable {
     queue = new RequestQueue(model, context, admission, observer, options.timeout());
     prompts = new PromptRenderer(served);
     grammars = new GrammarCache(model.tokenizer(), served.syntax());
+    vectors = VectorService.of(model, admission, options);
     visibleTokens = visibleTokens(model.tokenizer(), served.syntax());
   }
 
@@ -107,6 +109,11 @@ public final class ChatService implements AutoCloseable {
 
   public GrammarCache grammars() {
     return grammars;
+  }
+
+  /** Returns the service of embeddings and scores, which has the same admission. */
+  public VectorService vectors() {
+    return vectors;
   }
 
   /**

@@ -229,7 +229,12 @@ public final class RequestQueue {
     do {
       completions.forEach(completion -> completion.stop(Completion.StopCause.SHUTTING_DOWN));
       TimeUnit.MILLISECONDS.sleep(10);
-    } while (!completions.isEmpty() && System.nanoTime() < end);
-    return completions.isEmpty();
+    } while (!isIdle() && System.nanoTime() < end);
+    return isIdle();
+  }
+
+  /** Work other than completions has permits too. */
+  private boolean isIdle() {
+    return completions.isEmpty() && admission.running() == 0;
   }
 }

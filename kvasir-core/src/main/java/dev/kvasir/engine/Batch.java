@@ -30,8 +30,15 @@ public final class Batch {
   private int[] argmax = new int[4]; // -1 if there are logits instead
   private float[] logits = {};
   private int vocabulary;
-  private boolean wantsHiddenStates;
+
+  private int stateRows;
+  private int[] stateOutputs = new int[4];
   private float[] hiddenStates = {};
+  private int stateWidth;
+
+  private int outputRows; // with logits or hidden states, in rising order
+  private int[] rowsWithOutput = new int[4];
+  private int[] logitOutputs = new int[4];
 
   public void clear() {
     Arrays.fill(caches, 0, sequences, null);
@@ -39,30 +46,41 @@ public final class Batch {
     rows = 0;
     sequences = 0;
     logitRows = 0;
-    wantsHiddenStates = false;
+    stateRows = 0;
+    outputRows = 0;
   }
 
   /**
-   * Declares that rows with logits need the hidden states that the logits would be computed from
-   * instead. Only engines in host memory have them.
+   * Adds the next token of a sequence and returns the index of its hidden state, from which logits
+   * would be computed. Only engines in host memory have hidden states.
    */
-  public void requestHiddenStates() {
-    wantsHiddenStates = true;
+  public int addForState(KvCache cache, int token) {
+    add(cache, token, false);
+    if (stateRows == stateOutputs.length) {
+      stateOutputs = Arrays.copyOf(stateOutputs, 2 * stateRows);
+    }
+    stateOutputs[stateRows] = addOutput();
+    return stateRows++;
   }
 
-  public boolean wantsHiddenStates() {
-    return wantsHiddenStates;
+  /** Returns the number of rows with hidden states. */
+  public int stateRows() {
+    return stateRows;
   }
 
-  /**
-   * Returns, after a step, the hidden states of the rows that would have logits, one after another.
-   */
+  /** Returns, after a step, the hidden states of all {@link #addForState}. */
   public float[] hiddenStates() {
     return hiddenStates;
   }
 
+  /** Returns the offset of the hidden state of an index. */
+  public int stateAt(int index) {
+    return index * stateWidth;
+  }
+
   public float[] allocateHiddenStates(int hidden) {
-    int wanted = Math.multiplyExact(logitRows, hidden);
+    stateWidth = hidden;
+    int wanted = Math.multiplyExact(stateRows, hidden);
     if (hiddenStates.length < wanted) {
       hiddenStates = new float[wanted];
     }
@@ -141,11 +159,40 @@ public final class Batch {
       rowsWithLogits = Arrays.copyOf(rowsWithLogits, 2 * logitRows);
       argmaxSuffices = Arrays.copyOf(argmaxSuffices, 2 * logitRows);
       argmax = Arrays.copyOf(argmax, 2 * logitRows);
+      logitOutputs = Arrays.copyOf(logitOutputs, 2 * logitRows);
     }
     rowsWithLogits[logitRows] = rows - 1;
+    logitOutputs[logitRows] = addOutput();
     argmaxSuffices[logitRows] = false;
     argmax[logitRows] = -1;
     return logitRows++;
+  }
+
+  private int addOutput() {
+    if (outputRows == rowsWithOutput.length) {
+      rowsWithOutput = Arrays.copyOf(rowsWithOutput, 2 * outputRows);
+    }
+    rowsWithOutput[outputRows] = rows - 1;
+    return outputRows++;
+  }
+
+  /** Returns the number of rows with logits or hidden states. */
+  public int outputRows() {
+    return outputRows;
+  }
+
+  public int rowWithOutput(int output) {
+    return rowsWithOutput[output];
+  }
+
+  /** Returns which of the rows with outputs has the logits of an index. */
+  public int outputOfLogits(int index) {
+    return logitOutputs[index];
+  }
+
+  /** Returns which of the rows with outputs has the hidden state of an index. */
+  public int outputOfState(int index) {
+    return stateOutputs[index];
   }
 
   /**

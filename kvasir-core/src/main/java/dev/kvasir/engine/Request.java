@@ -50,6 +50,8 @@ public final class Request {
   private int stepEnd; // the length of the cache if there is none
   private int rows; // of the current step
   private int logitIndex;
+  private int stateIndex; // of the first state that this step computes
+  private int states; // that this step computes
   private int generated;
   private int lastToken; // -1 during prefill
   private boolean repeatsStep; // without the draft that made it fail
@@ -65,9 +67,29 @@ public final class Request {
    * @param maxTokens maximum generated tokens
    * @param prefix records the prompt's steps; null if the text is not prefilled from its first
    *     token, or must not be shared
+   * @param states receives hidden states of the text, after which nothing is generated; null for a
+   *     text that is continued
    */
   public record GenerationParams(
-      Sampler sampler, TextStream stream, int maxTokens, Prefix prefix) {}
+      Sampler sampler, TextStream stream, int maxTokens, Prefix prefix, StateReceiver states) {
+    public GenerationParams(Sampler sampler, TextStream stream, int maxTokens, Prefix prefix) {
+      this(sampler, stream, maxTokens, prefix, null);
+    }
+
+    /** Returns the parameters of a text that is only read. */
+    public static GenerationParams reading(StateReceiver states) {
+      return new GenerationParams(null, null, 0, null, states);
+    }
+  }
+
+  /** Receives hidden states of a text in the order of its tokens, on the thread of a step. */
+  public interface StateReceiver {
+    /** Returns whether the state of the token at a position is wanted. */
+    boolean wants(int position);
+
+    /** Takes the state that begins at {@code at}. */
+    void accept(float[] states, int at);
+  }
 
   /**
    * @param contextLimit maximum tokens of the text
@@ -227,11 +249,36 @@ public final class Request {
     if (isPrefilling()) {
       batch.beginChunk(cache, stepBegin, stepEnd);
     }
+    if (params.states() != null) {
+      addRowsForStates(batch, from);
+      return;
+    }
     for (int i = from; i < from + rows; i++) {
       logitIndex = batch.add(cache, tokens[i], i == length - 1);
     }
     if (logitIndex >= 0 && params.sampler().isGreedy()) {
       batch.requestArgmaxOnly(logitIndex);
+    }
+  }
+
+  private void addRowsForStates(Batch batch, int from) {
+    stateIndex = batch.stateRows();
+    for (int i = from; i < from + rows; i++) {
+      if (params.states().wants(i)) {
+        batch.addForState(cache, tokens[i]);
+      } else {
+        batch.add(cache, tokens[i], false);
+      }
+    }
+    states = batch.stateRows() - stateIndex;
+  }
+
+  private void collectStates(Batch batch) {
+    for (int i = stateIndex; i < stateIndex + states; i++) {
+      params.states().accept(batch.hiddenStates(), batch.stateAt(i));
+    }
+    if (cache.length() == length) {
+      finish = Finish.MAX_TOKENS;
     }
   }
 
@@ -259,7 +306,9 @@ public final class Request {
         if (speculation.drafted() > 0) {
           cache.commit(1);
         }
-        if (cache.length() == length) {
+        if (params.states() != null) {
+          collectStates(batch);
+        } else if (cache.length() == length) {
           sample(batch);
         }
       }

@@ -42,6 +42,7 @@ public enum GgmlType {
   TQ1_0(34, OneScaleBlock.TQ1_0),
   TQ2_0(35, OneScaleBlock.TQ2_0),
   MXFP4(39, TableBlock.MXFP4),
+  NVFP4(40, TableBlock.NVFP4),
   Q1_0(41, OneScaleBlock.Q1_0),
   Q2_0(42, OneScaleBlock.Q2_0);
 

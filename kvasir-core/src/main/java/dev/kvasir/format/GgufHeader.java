@@ -174,8 +174,7 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
             Map.entry(33, "Q4_0_8_8"),
             Map.entry(36, "IQ4_NL_4_4"),
             Map.entry(37, "IQ4_NL_4_8"),
-            Map.entry(38, "IQ4_NL_8_8"),
-            Map.entry(40, "NVFP4"));
+            Map.entry(38, "IQ4_NL_8_8"));
 
     private GgmlTypeNames() {}
 

@@ -7,7 +7,8 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Blocks of 4-bit indices into a fixed table of signed bytes, the levels. Levels are not linear, so
- * the level itself is the code. Of 32 values, byte j has two indices:
+ * the level itself is the code. Of 32 values, byte j has two
+ * indices:
  *
  * <pre>
  *   qs[j]  bits 3..0 = index of value j        bits 7..4 = index of value j + 16
@@ -23,7 +24,7 @@ enum TableBlock implements BlockLayout {
    *        | d  | qs: 16           |       bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  IQ4_NL(32, 2 + 16, Scales.HALVES) {
+  IQ4_NL(32, 2 + 16, 32, Scales.HALVES) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -45,7 +46,7 @@ enum TableBlock implements BlockLayout {
    *   bytes = 2 + 8 * (2 + 4) / 8 + 256 * 4 / 8 = 136
    * </pre>
    */
-  IQ4_XS(256, 2 + 2 + 4 + 128, Scales.FLOATS) {
+  IQ4_XS(256, 2 + 2 + 4 + 128, 32, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -72,7 +73,7 @@ enum TableBlock implements BlockLayout {
    *        | e  | qs: 16           |       bytes = 1 + 32 * 4 / 8 = 17
    * </pre>
    */
-  MXFP4(32, 1 + 16, Scales.FLOATS) {
+  MXFP4(32, 1 + 16, 32, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -80,6 +81,29 @@ enum TableBlock implements BlockLayout {
       int groupsAt = block * groupsPerBlock();
       scales[groupsAt] = halfPowerOfTwo(unsignedByte(source, at));
       unpackRun(source, at + 1, FLOAT_LEVELS, codes, codesAt);
+    }
+  },
+
+  /**
+   * 4-bit floats with a scale for 16 of them, {@code value = scale * E2M1[nibble]}. A scale is a
+   * float of four exponent and three fraction bits without a sign. Files give each matrix another
+   * scale, in a tensor of its own.
+   *
+   * <pre>
+   *   byte 0         4                  36
+   *        | e4m3: 4 | qs: 32           |       bytes = 4 + 64 * 4 / 8 = 36
+   *   qs[8 g + j]  bits 3..0 = value 16 g + j     bits 7..4 = value 16 g + j + 8
+   * </pre>
+   */
+  NVFP4(64, 4 + 32, 16, Scales.FLOATS) {
+    @Override
+    public void unpack(
+        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
+      int codesAt = block * blockLength();
+      for (int group = 0; group < 4; group++) {
+        scales[block * 4 + group] = halfOfSmallFloat(unsignedByte(source, at + group));
+        unpackRun(source, at + 4 + 8 * group, 16, FLOAT_LEVELS, codes, codesAt + 16 * group);
+      }
     }
   };
 
@@ -96,8 +120,8 @@ enum TableBlock implements BlockLayout {
 
   private final Shape shape;
 
-  TableBlock(int blockLength, int blockBytes, Scales scales) {
-    this.shape = new Shape(blockLength, blockBytes, RUN, 8, false, scales, 0);
+  TableBlock(int blockLength, int blockBytes, int groupLength, Scales scales) {
+    this.shape = new Shape(blockLength, blockBytes, groupLength, 8, false, scales, 0);
   }
 
   @Override
@@ -107,11 +131,29 @@ enum TableBlock implements BlockLayout {
 
   private static void unpackRun(
       MemorySegment source, long offset, byte[] levels, byte[] codes, int codesAt) {
-    for (int j = 0; j < RUN / 2; j++) {
+    unpackRun(source, offset, RUN, levels, codes, codesAt);
+  }
+
+  private static void unpackRun(
+      MemorySegment source, long offset, int length, byte[] levels, byte[] codes, int codesAt) {
+    for (int j = 0; j < length / 2; j++) {
       int pair = unsignedByte(source, offset + j);
       codes[codesAt + j] = levels[pair & 15];
-      codes[codesAt + j + RUN / 2] = levels[pair >>> 4];
+      codes[codesAt + j + length / 2] = levels[pair >>> 4];
     }
+  }
+
+  /**
+   * Returns half of a float {@code eeee fff} with a bias of 7, since levels are doubled. As in ggml,
+   * the pattern of NaN is zero, and the highest bit means nothing.
+   */
+  private static float halfOfSmallFloat(int bits) {
+    int exponent = bits >>> 3 & 15;
+    int fraction = bits & 7;
+    if (bits == 0x7F) {
+      return 0;
+    }
+    return exponent == 0 ? Math.scalb((float) fraction, -10) : Math.scalb(8f + fraction, exponent - 11);
   }
 
   /** Returns 2^(e - 128), which is subnormal for e of 0 and 1. */

@@ -1,9 +1,11 @@
 package dev.kvasir.hub;
 
 import dev.kvasir.error.InvalidInputException;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -36,8 +38,24 @@ record ModelChoice(HubReference reference, List<HubFile> files, Optional<String>
       return folder(reference, listing);
     }
     return selector.isPresent()
-        ? selected(reference, selector.get(), models, listing)
-        : nearest(reference, models);
+        ? selected(reference, selector.get(), models, listing).withProfile(listing)
+        : nearest(reference, models).withProfile(listing);
+  }
+
+  /**
+   * Adds the profile of a GGUF model: {@code MODEL.profile}, or the one of the folder. Loaders find
+   * them, and reject one that belongs to another model.
+   */
+  private ModelChoice withProfile(HubListing listing) {
+    String first = entry.orElseThrow();
+    String folder = first.substring(0, first.lastIndexOf('/') + 1);
+    Set<String> profiles =
+        Set.of(
+            folder + SafetensorsFiles.PROFILE,
+            GgufModel.in(files).getFirst().name() + ".profile");
+    List<HubFile> all = new ArrayList<>(files);
+    listing.files().stream().filter(file -> profiles.contains(file.path())).forEach(all::add);
+    return new ModelChoice(reference, List.copyOf(all), entry);
   }
 
   private static ModelChoice folder(HubReference reference, HubListing listing) {

@@ -12,6 +12,9 @@ import java.util.regex.Pattern;
 final class SafetensorsFiles {
   private static final String CONFIG = "config.json";
   private static final String SINGLE = "model.safetensors";
+  /** Calibration of a cache for the model, which loaders find beside its weights. */
+  static final String PROFILE = "kvasir.profile";
+
   private static final String INDEX = "model.safetensors.index.json";
 
   /** Most tools count with five digits, some with six. */
@@ -35,7 +38,8 @@ final class SafetensorsFiles {
           "modules.json",
           "sentence_bert_config.json",
           "config_sentence_transformers.json",
-          "1_Pooling/config.json");
+          "1_Pooling/config.json",
+          PROFILE);
 
   private SafetensorsFiles() {}
 

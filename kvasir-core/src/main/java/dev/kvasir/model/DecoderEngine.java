@@ -38,7 +38,7 @@ public interface DecoderEngine extends Engine {
     return true;
   }
 
-  /** Returns whether a batch may request hidden states ({@link Batch#requestHiddenStates}). */
+  /** Returns whether a batch may request hidden states ({@link Batch#addForState}). */
   default boolean givesHiddenStates() {
     return false;
   }

@@ -98,7 +98,7 @@ final class ForwardPass {
       layer = weights.layers().get(index);
       boolean attends = runAttention(index, count);
       if (index == config.layers() - 1) {
-        count = gatherRowsWithLogits(batch);
+        count = gatherRowsWithOutput(batch);
       }
       if (count > 0) {
         workers.run(attends ? addAttention : normalizeForAttention, count);
@@ -139,22 +139,22 @@ final class ForwardPass {
   }
 
   /**
-   * Moves the rows with logits to the front. Only they are needed after the last layer's attention,
-   * and a prompt has one.
+   * Moves the rows with logits or hidden states to the front. Only they are needed after the last
+   * layer's attention, and a prompt has one.
    *
    * @return the number of these rows
    */
-  private int gatherRowsWithLogits(Batch batch) {
+  private int gatherRowsWithOutput(Batch batch) {
     int hidden = config.hidden();
-    for (int i = 0; i < batch.logitRows(); i++) {
-      int from = batch.rowWithLogits(i) * hidden; // rising, so nothing is overwritten
+    for (int i = 0; i < batch.outputRows(); i++) {
+      int from = batch.rowWithOutput(i) * hidden; // rising, so nothing is overwritten
       System.arraycopy(x, from, x, i * hidden, hidden);
       System.arraycopy(update, from, update, i * hidden, hidden);
       if (layerInputs != null) {
         layerInputs.move(batch.rowWithLogits(i), i);
       }
     }
-    return batch.logitRows();
+    return batch.outputRows();
   }
 
   private void ensureCapacity(int count) {
@@ -230,19 +230,16 @@ final class ForwardPass {
 
   private void computeLogits(Batch batch) {
     int wanted = batch.logitRows();
-    if (batch.wantsHiddenStates()) {
-      float[] states = batch.allocateHiddenStates(config.hidden());
-      for (int i = 0; i < wanted; i++) {
-        normalize(x, i, weights.outputNorm(), states, i);
-      }
-      return;
+    float[] states = batch.allocateHiddenStates(config.hidden());
+    for (int i = 0; i < batch.stateRows(); i++) {
+      normalize(x, batch.outputOfState(i), weights.outputNorm(), states, i);
     }
     logits = batch.allocateLogits(config.vocabulary());
     if (wanted == 0) {
       return;
     }
     for (int i = 0; i < wanted; i++) {
-      normalize(x, i, weights.outputNorm(), normed, i);
+      normalize(x, batch.outputOfLogits(i), weights.outputNorm(), normed, i);
     }
     products.multiply(normed, wanted, weights.output(), logits);
     if (scales.logit() != 1 || scales.logitCap() > 0) {

@@ -283,6 +283,7 @@ final class WeightsLoader {
             layout.codeBits(),
             layout.groupLength(),
             TensorPlan.scaleForm(layout));
+    float factor = type == GgmlType.NVFP4 ? matrixScale(tensor) : 1;
     Optional<GgmlBlocks> stored = stored(type);
     int tilesPerTask = stored.isPresent() ? TILES_PER_TASK : 1;
     IntStream.range(0, Math.ceilDiv(matrix.tiles(), tilesPerTask))
@@ -293,7 +294,7 @@ final class WeightsLoader {
               int end = Math.min(first + tilesPerTask, matrix.tiles());
               if (stored.isEmpty()
                   || !gemm.repack(stored.get(), tensor.data(), matrix, first, end)) {
-                IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor));
+                IntStream.range(first, end).forEach(tile -> setTile(matrix, tile, tensor, factor));
               }
             });
     return matrix;
@@ -308,7 +309,23 @@ final class WeightsLoader {
     };
   }
 
-  private void setTile(QuantizedWeights matrix, int tile, Tensor tensor) {
+  /** Returns the scale of a matrix of 4-bit floats, which multiplies those of its groups. */
+  private float matrixScale(Tensor tensor) {
+    Optional<Tensor> scales = file.find(tensor.name().replaceFirst("\\.weight$", ".scale"));
+    if (scales.isEmpty()) {
+      return 1;
+    }
+    float[] values = scales.get().toFloats();
+    Tensor whole = file.find(tensor.name()).orElseThrow();
+    // Matrices of experts are parts of one tensor, with a scale each.
+    long bytes = whole.data().byteSize() / values.length;
+    long expert = (tensor.data().address() - whole.data().address()) / bytes;
+    float scale = values[(int) expert];
+    checkFinite(scales.get(), "scale", new float[] {scale});
+    return scale;
+  }
+
+  private void setTile(QuantizedWeights matrix, int tile, Tensor tensor, float factor) {
     int columns = matrix.columns();
     int firstRow = tile * QuantizedWeights.TILE_ROWS;
     int count = Math.min(QuantizedWeights.TILE_ROWS, matrix.rows() - firstRow);
@@ -321,6 +338,9 @@ final class WeightsLoader {
     byte[] blocks =
         tensor.data().asSlice(from, type.bytesFor(codes.length)).toArray(ValueLayout.JAVA_BYTE);
     type.layout().unpackAll(blocks, codes, scales, minimums);
+    for (int i = 0; factor != 1 && i < scales.length; i++) {
+      scales[i] *= factor;
+    }
     checkFinite(tensor, "scale", scales);
     checkFinite(tensor, "minimum", minimums);
     if (type.layout() instanceof SuperBlock layout) {

@@ -1,102 +1,37 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.Embedder;
-import dev.kvasir.encoder.BertEncoder;
-import dev.kvasir.format.GgufFile;
-import dev.kvasir.format.JsonFile;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.text.WordPieces;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.function.Function;
-import java.util.function.Supplier;
+import dev.kvasir.encoder.EncoderText;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Embeddings of an encoder. */
-final class BertEmbedder implements Embedder {
-  private final String name;
-  private final BertEncoder encoder;
-  private final WordPieces tokenizer;
-  private final WorkerPool workers;
+final class BertEmbedder implements LocalEmbedder {
+  private final EncoderModel model;
   private final Pooling pooling;
-  private final int maxTokens;
 
-  private BertEmbedder(
-      String name,
-      BertEncoder encoder,
-      WordPieces tokenizer,
-      WorkerPool workers,
-      Pooling pooling,
-      int trainedTokens) {
-    this.name = name;
-    this.encoder = encoder;
-    this.tokenizer = tokenizer;
-    this.workers = workers;
+  BertEmbedder(EncoderModel model, Pooling pooling) {
+    this.model = model;
     this.pooling = pooling;
-    this.maxTokens = Math.min(encoder.positions(), trainedTokens);
-  }
-
-  static BertEmbedder load(Path folder, EngineOptions options, Pooling pooling) {
-    return load(
-        folder.toString(),
-        options,
-        pooling,
-        workers -> BertEncoder.load(folder, options.kernels(), workers),
-        () -> WordPieces.ofFolder(folder),
-        trainedTokens(folder));
-  }
-
-  static BertEmbedder load(GgufFile file, EngineOptions options, Pooling pooling) {
-    return load(
-        file.name(),
-        options,
-        pooling,
-        workers -> BertEncoder.load(file, options.kernels(), workers),
-        () -> WordPieces.ofGguf(file.name(), file.metadata()),
-        Integer.MAX_VALUE);
-  }
-
-  private static BertEmbedder load(
-      String name,
-      EngineOptions options,
-      Pooling pooling,
-      Function<WorkerPool, BertEncoder> encoders,
-      Supplier<WordPieces> tokenizers,
-      int trainedTokens) {
-    WorkerPool workers = new WorkerPool(options.threads());
-    BertEncoder encoder = null;
-    try {
-      encoder = encoders.apply(workers);
-      return new BertEmbedder(name, encoder, tokenizers.get(), workers, pooling, trainedTokens);
-    } catch (RuntimeException | Error e) {
-      if (encoder != null) {
-        encoder.close();
-      }
-      workers.close();
-      throw e;
-    }
-  }
-
-  /** Returns the length that sentence-transformers uses, where its file states one. */
-  private static int trainedTokens(Path folder) {
-    Path file = folder.resolve("sentence_bert_config.json");
-    return Files.isRegularFile(file)
-        ? JsonFile.read(file).integer("max_seq_length").orElse(Integer.MAX_VALUE)
-        : Integer.MAX_VALUE;
   }
 
   @Override
   public String name() {
-    return name;
+    return model.name();
   }
 
   @Override
   public int dimensions() {
-    return encoder.hidden();
+    return model.encoder().hidden();
   }
 
   @Override
   public int maxTokens() {
-    return maxTokens;
+    return model.maxTokens();
+  }
+
+  @Override
+  public int vocabulary() {
+    return model.encoder().vocabulary();
   }
 
   @Override
@@ -105,22 +40,43 @@ final class BertEmbedder implements Embedder {
   }
 
   @Override
-  public Embedding embed(String text) {
-    int[] tokens = EmbeddedText.checked(tokenizer.encode(text), maxTokens, encoder.vocabulary());
-    float[] vectors = encoder.encode(tokens);
+  public int[] encode(String text) {
+    return model.checked(model.tokenizer().encode(text));
+  }
+
+  @Override
+  public List<Embedding> embedAll(List<int[]> texts, int atOnce, Runnable check) {
+    List<Embedding> embeddings = new ArrayList<>();
+    model.encode(
+        texts.stream().map(model::checked).map(EncoderText::of).toList(),
+        check,
+        encoded -> embeddings.add(pooled(encoded)));
+    return embeddings;
+  }
+
+  private Embedding pooled(EncoderModel.Encoded encoded) {
     Pooler pooler = new Pooler(pooling, dimensions());
-    for (int token = 0; token < tokens.length; token++) {
-      if (pooler.needs(token, tokens.length)) {
-        pooler.add(vectors, token * dimensions());
+    for (int token = 0; token < encoded.tokens(); token++) {
+      if (pooler.needs(token, encoded.tokens())) {
+        pooler.add(encoded.vectors(), encoded.at() + token * dimensions());
       }
     }
-    return pooler.embedding(tokens.length);
+    return pooler.embedding(encoded.tokens());
+  }
+
+  /** The encoder runs one group of texts at a time. */
+  @Override
+  public int concurrency() {
+    return 1;
+  }
+
+  @Override
+  public long maxBytes(int tokens) {
+    return 0;
   }
 
   @Override
   public void close() {
-    encoder.close();
-    tokenizer.close();
-    workers.close();
+    model.close();
   }
 }

@@ -1,44 +1,38 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.Embedder;
-import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.cache.KvCache;
-import dev.kvasir.engine.Batch;
-import dev.kvasir.engine.Request;
-import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.engine.Request.StateReceiver;
+import java.util.List;
 
 /** Embeddings of a decoder: its hidden states after the last norm. */
-final class DecoderEmbedder implements Embedder {
-  private final LoadedModel model;
+final class DecoderEmbedder implements LocalEmbedder {
+  private final TextReader reader;
   private final Pooling pooling;
   private final Runnable onClose;
 
-  /**
-   * @throws InvalidInputException if the model's device keeps hidden states to itself
-   */
   DecoderEmbedder(LoadedModel model, Pooling pooling, Runnable onClose) {
-    if (!model.givesHiddenStates()) {
-      throw new InvalidInputException(
-          "%s: runs on %s; embeddings need the device cpu".formatted(model.name(), model.device()));
-    }
-    this.model = model;
+    this.reader = new TextReader(model, "embeddings");
     this.pooling = pooling;
     this.onClose = onClose;
   }
 
   @Override
   public String name() {
-    return model.name();
+    return reader.model().name();
   }
 
   @Override
   public int dimensions() {
-    return model.config().hidden();
+    return reader.model().config().hidden();
   }
 
   @Override
   public int maxTokens() {
-    return model.contextLength();
+    return reader.model().contextLength();
+  }
+
+  @Override
+  public int vocabulary() {
+    return reader.model().config().vocabulary();
   }
 
   @Override
@@ -47,27 +41,43 @@ final class DecoderEmbedder implements Embedder {
   }
 
   @Override
-  public Embedding embed(String text) {
-    int[] tokens =
-        EmbeddedText.checked(
-            model.tokenizer().encode(text), maxTokens(), model.config().vocabulary());
+  public int[] encode(String text) {
+    return EmbeddedText.checked(reader.model().tokenizer().encode(text), maxTokens(), vocabulary());
+  }
+
+  @Override
+  public List<Embedding> embedAll(List<int[]> texts, int atOnce, Runnable check) {
+    return reader.readAll(texts, atOnce, tokens -> embed(tokens, check));
+  }
+
+  private Embedding embed(int[] text, Runnable check) {
+    int[] tokens = EmbeddedText.checked(text, maxTokens(), vocabulary());
     Pooler pooler = new Pooler(pooling, dimensions());
-    Batch batch = new Batch();
-    try (KvCache cache = model.newCache(CacheSpec.DEFAULT, tokens.length)) {
-      for (int from = 0; from < tokens.length; from += Request.PREFILL_STEP) {
-        int to = Math.min(tokens.length, from + Request.PREFILL_STEP);
-        batch.clear();
-        batch.requestHiddenStates();
-        for (int token = from; token < to; token++) {
-          batch.add(cache, tokens[token], pooler.needs(token, tokens.length));
-        }
-        model.forward(batch);
-        for (int row = 0; row < batch.logitRows(); row++) {
-          pooler.add(batch.hiddenStates(), row * dimensions());
-        }
-      }
-    }
+    reader.read(
+        tokens,
+        new StateReceiver() {
+          @Override
+          public boolean wants(int position) {
+            return pooler.needs(position, tokens.length);
+          }
+
+          @Override
+          public void accept(float[] states, int at) {
+            pooler.add(states, at);
+          }
+        },
+        check);
     return pooler.embedding(tokens.length);
+  }
+
+  @Override
+  public int concurrency() {
+    return TextReader.CONCURRENCY;
+  }
+
+  @Override
+  public long maxBytes(int tokens) {
+    return reader.maxBytes(tokens);
   }
 
   @Override

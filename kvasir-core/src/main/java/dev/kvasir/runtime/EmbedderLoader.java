@@ -1,10 +1,8 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.Embedder;
 import dev.kvasir.Embedder.Pooling;
 import dev.kvasir.LoadOptions;
 import dev.kvasir.Model;
-import dev.kvasir.encoder.BertEncoder;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
@@ -17,28 +15,26 @@ import java.util.OptionalInt;
 public final class EmbedderLoader {
   private EmbedderLoader() {}
 
-  public static Embedder of(Model model, Pooling pooling) {
+  public static LocalEmbedder of(Model model, Pooling pooling) {
     return new DecoderEmbedder(LoadedModel.of(model), pooling, () -> {});
+  }
+
+  /** Returns an embedder of a loaded decoder with the pooling that its files state. */
+  public static LocalEmbedder of(LoadedModel model) {
+    return of(model, stated(Path.of(model.name())));
   }
 
   /**
    * @param pooling used instead of the one that the model's files state
    */
-  public static Embedder load(String model, LoadOptions options, Optional<Pooling> pooling) {
+  public static LocalEmbedder load(String model, LoadOptions options, Optional<Pooling> pooling) {
     Path path = NamedModel.path(model, options.progress());
-    Pooling chosen = pooling.or(() -> stated(path)).orElse(Pooling.MEAN);
-    if (Files.isRegularFile(path.resolve("config.json"))
-        && BertEncoder.isEncoder(JsonFile.read(path.resolve("config.json")))) {
-      return BertEmbedder.load(path, EngineOptions.of(options), chosen);
+    EngineOptions loading = EngineOptions.of(options);
+    Pooling chosen = pooling.orElseGet(() -> stated(path));
+    if (EncoderModel.isAt(path)) {
+      return new BertEmbedder(EncoderModel.load(path, loading), chosen);
     }
-    if (Files.isRegularFile(path)) {
-      try (GgufFile file = GgufFile.open(path)) {
-        if (BertEncoder.isEncoder(file)) {
-          return BertEmbedder.load(file, EngineOptions.of(options), chosen);
-        }
-      }
-    }
-    LoadedModel loaded = LoadedModel.load(path, EngineOptions.of(options));
+    LoadedModel loaded = LoadedModel.load(path, loading);
     try {
       return new DecoderEmbedder(loaded, chosen, loaded::close);
     } catch (RuntimeException e) {
@@ -47,14 +43,18 @@ public final class EmbedderLoader {
     }
   }
 
-  /** Returns the pooling that the files state. */
-  private static Optional<Pooling> stated(Path path) {
+  /** Returns the pooling that the files state; the mean if they state none. */
+  static Pooling stated(Path path) {
+    return find(path).orElse(Pooling.MEAN);
+  }
+
+  private static Optional<Pooling> find(Path path) {
     if (Files.isDirectory(path)) {
       Path file = path.resolve("1_Pooling").resolve("config.json");
       return Files.isRegularFile(file) ? ofFolder(JsonFile.read(file)) : Optional.empty();
     }
     if (!Files.isRegularFile(path)) {
-      return Optional.empty(); // the loader reports it
+      return Optional.empty(); // the bundled model, or one that the loader reports
     }
     try (GgufFile file = GgufFile.open(path)) {
       return ofGguf(file.metadata());

@@ -287,6 +287,13 @@ public final class LoadedModel implements Model {
     return engine.isIntact();
   }
 
+  /** Returns the row of the output matrix that makes a token's logit. */
+  float[] outputRow(int token) {
+    float[] row = new float[config().hidden()];
+    cacheContext().kernels().expand(weights().output(), token, 1, row, 0);
+    return row;
+  }
+
   /** Rejects a model whose sequences cannot be stored. */
   public void requireStorable() {
     if (!engine.storesSequences()) {

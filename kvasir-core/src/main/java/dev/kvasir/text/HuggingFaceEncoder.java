@@ -4,6 +4,8 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import dev.kvasir.error.InvalidInputException;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.LongFunction;
+import java.util.function.LongSupplier;
 
 /**
  * Runs a tokenizer.json in the Hugging Face library. It calls the native entry points directly: the
@@ -30,14 +32,29 @@ final class HuggingFaceEncoder implements Encoder {
 
   @Override
   public int[] encode(String text, boolean addSpecialTokens) {
+    return read(
+        () -> library.encode(handle, text, addSpecialTokens),
+        encoding -> narrow(library.getTokenIds(encoding)));
+  }
+
+  /** Returns the ids of two texts with the special tokens around them. */
+  WordPieces.Pair encodePair(String first, String second) {
+    return read(
+        () -> library.encodeDual(handle, first, second, true),
+        encoding ->
+            new WordPieces.Pair(
+                narrow(library.getTokenIds(encoding)), narrow(library.getTypeIds(encoding))));
+  }
+
+  private <T> T read(LongSupplier encode, LongFunction<T> reader) {
     lock.readLock().lock();
     try {
       if (handle == 0) {
         throw new IllegalStateException("The tokenizer is closed");
       }
-      long encoding = library.encode(handle, text, addSpecialTokens);
+      long encoding = encode.getAsLong();
       try {
-        return narrow(library.getTokenIds(encoding));
+        return reader.apply(encoding);
       } finally {
         library.deleteEncoding(encoding);
       }

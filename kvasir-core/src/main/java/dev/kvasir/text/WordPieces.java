@@ -12,9 +12,17 @@ import java.nio.file.Path;
  * of BERT, with the special tokens that it puts around a text. It is thread-safe.
  */
 public final class WordPieces implements AutoCloseable {
-  private final Encoder encoder;
+  private final HuggingFaceEncoder encoder;
 
-  private WordPieces(Encoder encoder) {
+  /**
+   * Two texts as one.
+   *
+   * @param types for each id 0, or 1 if it belongs to the second text of a model that tells them
+   *     apart
+   */
+  public record Pair(int[] ids, int[] types) {}
+
+  private WordPieces(HuggingFaceEncoder encoder) {
     this.encoder = encoder;
   }
 
@@ -38,6 +46,11 @@ public final class WordPieces implements AutoCloseable {
   /** Returns the ids of a text with the special tokens around it. */
   public int[] encode(String text) {
     return encoder.encode(Tokenizer.wellFormed(text), true);
+  }
+
+  /** Returns two texts as the model reads them together. */
+  public Pair encodePair(String first, String second) {
+    return encoder.encodePair(Tokenizer.wellFormed(first), Tokenizer.wellFormed(second));
   }
 
   @Override

@@ -9,6 +9,7 @@ import dev.kvasir.Embedder.Embedding;
 import dev.kvasir.Embedder.Pooling;
 import dev.kvasir.KvasirException;
 import dev.kvasir.LoadOptions;
+import dev.kvasir.Reranker;
 import dev.kvasir.error.InvalidInputException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -50,6 +51,65 @@ class BertEncoderTest {
         assertThat((double) embedding.vector()[i]).isCloseTo(expected[i], within(1e-5));
       }
     }
+  }
+
+  @ParameterizedTest
+  @EnumSource(TinyBert.Kind.class)
+  void otherFamiliesAreThoseOfTheirDefinitions(TinyBert.Kind kind, @TempDir Path other)
+      throws IOException {
+    TinyBert tiny = new TinyBert(kind, false);
+    double[] expected = pooled(tiny.encode(TOKENS), Pooling.MEAN);
+    try (Embedder embedder =
+        Embedder.load(tiny.write(other), LoadOptions.builder().threads(2).build())) {
+      Embedding embedding = embedder.embed(TOKENS);
+      for (int i = 0; i < expected.length; i++) {
+        assertThat((double) embedding.vector()[i]).isCloseTo(expected[i], within(1e-5));
+      }
+      assertThat(embedder.maxTokens()).isEqualTo(TinyBert.POSITIONS);
+      assertThat(embedder.embed(TEXT).vector()).isEqualTo(embedding.vector());
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(TinyBert.Kind.class)
+  void aHeadScoresPairs(TinyBert.Kind kind, @TempDir Path other) throws IOException {
+    TinyBert tiny = new TinyBert(kind, true);
+    int[] tokens = {2, 4, 5, 3, 6, 7, 8, 3};
+    int[] types = {0, 0, 0, 0, 1, 1, 1, 1};
+    double expected = 1 / (1 + Math.exp(-tiny.logit(tokens, types)));
+    try (Reranker reranker =
+        Reranker.load(tiny.write(other), LoadOptions.builder().threads(2).build())) {
+      List<Float> scores = reranker.score("the sea", List.of("is calmer", "the sea"));
+      assertThat((double) scores.get(0)).isCloseTo(expected, within(1e-5));
+      List<Reranker.Ranked> ranked =
+          reranker.rank("the sea", List.of("is calmer", "the sea", "calm"));
+      assertThat(ranked).extracting(Reranker.Ranked::index).containsExactlyInAnyOrder(0, 1, 2);
+      assertThat(ranked.get(0).score()).isGreaterThanOrEqualTo(ranked.get(1).score());
+    }
+  }
+
+  @Test
+  void aNomicFileGivesTheVectorsOfItsFolder(@TempDir Path other) throws IOException {
+    TinyBert tiny = new TinyBert(TinyBert.Kind.NOMIC_BERT, false);
+    Path file = tiny.writeGguf(folder.resolve("nomic.gguf"));
+    try (Embedder fromFile = Embedder.load(file.toString());
+        Embedder fromFolder = Embedder.load(tiny.write(other).toString())) {
+      assertThat(fromFile.embed(TEXT).vector()).isEqualTo(fromFolder.embed(TEXT).vector());
+    }
+  }
+
+  @Test
+  void anEncoderWithoutAHeadIsNoReranker() {
+    assertThatThrownBy(() -> Reranker.load(folder.toString()))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageContaining("is an encoder without a classification head");
+  }
+
+  @Test
+  void aVectorMayBeTruncated() {
+    Embedding whole = new Embedding(new float[] {0.6f, 0, 0.8f}, 4);
+    assertThat(whole.truncated(2)).extracting(Embedding::vector).isEqualTo(new float[] {1, 0});
+    assertThatThrownBy(() -> whole.truncated(4)).hasMessage("dimensions is 4; expected 1 to 3");
   }
 
   private static double[] pooled(double[][] vectors, Pooling pooling) {

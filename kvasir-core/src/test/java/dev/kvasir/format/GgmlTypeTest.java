@@ -41,6 +41,7 @@ class GgmlTypeTest {
     "TQ1_0, 34, 256, 54",
     "TQ2_0, 35, 256, 66",
     "MXFP4, 39, 32, 17",
+    "NVFP4, 40, 64, 36",
     "Q1_0, 41, 128, 18",
     "Q2_0, 42, 64, 18"
   })
@@ -80,6 +81,7 @@ class GgmlTypeTest {
     "TQ1_0, 32, 4, true",
     "TQ2_0, 32, 4, true",
     "MXFP4, 32, 8, false",
+    "NVFP4, 16, 8, false",
     "Q1_0, 32, 4, true",
     "Q2_0, 32, 4, true"
   })
@@ -93,7 +95,7 @@ class GgmlTypeTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {-1, 4, 5, 9, 24, 28, 31, 33, 36, 38, 40, 43, Integer.MAX_VALUE})
+  @ValueSource(ints = {-1, 4, 5, 9, 24, 28, 31, 33, 36, 38, 43, Integer.MAX_VALUE})
   void wireNumbersOfOtherTypesAreUnknown(int number) {
     assertThat(GgmlType.ofWireNumber(number)).isEmpty();
   }

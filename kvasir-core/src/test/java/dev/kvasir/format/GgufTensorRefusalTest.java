@@ -46,7 +46,6 @@ class GgufTensorRefusalTest {
     "9, 'Q8_1 (9)'",
     "28, 'F64 (28)'",
     "31, 'Q4_0_4_4 (31)'",
-    "40, 'NVFP4 (40)'",
     "43, 'number 43, which is unknown'",
     "-1, 'number 4294967295, which is unknown'"
   })

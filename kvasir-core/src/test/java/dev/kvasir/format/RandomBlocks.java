@@ -34,7 +34,7 @@ final class RandomBlocks {
       case IQ1_M -> new int[] {55};
       case TQ1_0 -> new int[] {53};
       case TQ2_0 -> new int[] {65};
-      case MXFP4 -> new int[] {0};
+      case MXFP4, NVFP4 -> new int[] {0};
       case Q4_0,
           Q5_0,
           Q8_0,

@@ -61,6 +61,20 @@ class ModelChoiceTest {
   }
 
   @Test
+  void theProfileOfAModelBelongsToIt() {
+    String[] paths = {
+      "a/m-Q8_0.gguf", "a/m-Q8_0.profile", "a/m-Q4_0.profile", "a/kvasir.profile", "kvasir.profile"
+    };
+    assertThat(choose(":Q8_0", paths).files())
+        .extracting(HubFile::path)
+        .containsExactly("a/m-Q8_0.gguf", "a/m-Q8_0.profile", "a/kvasir.profile");
+    String[] folder = {"config.json", "model.safetensors", "kvasir.profile", "other.profile"};
+    assertThat(choose("", folder).files())
+        .extracting(HubFile::path)
+        .containsExactlyInAnyOrder("config.json", "model.safetensors", "kvasir.profile");
+  }
+
+  @Test
   void aFileMayBeNamed() {
     assertThat(choose(":b.gguf", "a.gguf", "sub/b.gguf").entry()).contains("sub/b.gguf");
     assertThat(choose("", "only.gguf", "imatrix.gguf", "mmproj-only.gguf").entry())

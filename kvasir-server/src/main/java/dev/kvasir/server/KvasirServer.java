@@ -3,9 +3,14 @@ package dev.kvasir.server;
 import dev.kvasir.KvCacheSpec;
 import dev.kvasir.Model;
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.chat.ServedModel;
+import dev.kvasir.chat.VectorService;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.runtime.LoadedEncoder;
+import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.api.AccessRules;
+import dev.kvasir.server.http.EncoderEndpoints;
 import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.InFlightResponses;
 import dev.kvasir.server.http.MalformedRequestHandler;
@@ -109,6 +114,21 @@ public final class KvasirServer implements AutoCloseable {
     }
   }
 
+  private record OneEncoder(VectorService service) implements Served {
+    @Override
+    public void stop() {
+      service.close();
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public Optional<ConversationStore> store() {
+      return Optional.empty();
+    }
+  }
+
   private record SeveralModels(ModelPool<RoutedModel> pool) implements Served {
     @Override
     public void stop() {
@@ -166,6 +186,24 @@ public final class KvasirServer implements AutoCloseable {
             new InFlightResponses());
     return start(
         new OneModel(service), telemetry, service.endpoints().http(), options, access);
+  }
+
+  /**
+   * Starts a server whose model is an encoder: it serves vectors or scores, and no text.
+   *
+   * @throws InvalidInputException if the address cannot be bound
+   */
+  public static KvasirServer start(LoadedEncoder encoder, ServerOptions options, ServerLog log) {
+    AtomicReference<AccessRules> access = accessOf(options);
+    VectorService vectors = VectorService.of(encoder, options.serving());
+    Endpoints.HttpService http =
+        EncoderEndpoints.create(
+            vectors,
+            ServedModel.shortName(encoder.name()),
+            new Metrics(),
+            log,
+            limits(options, access));
+    return start(new OneEncoder(vectors), Telemetry.open(), http, options, access);
   }
 
   /**

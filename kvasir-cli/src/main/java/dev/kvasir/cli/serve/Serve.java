@@ -11,6 +11,7 @@ import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.EngineOptions;
+import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServableModel;
@@ -63,7 +64,28 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    return models.isSeveral() ? serveSeveral() : serveOne(models.single());
+    if (models.isSeveral()) {
+      return serveSeveral();
+    }
+    ModelArguments model = models.single();
+    return !model.isBundled() && LoadedEncoder.isAt(model.path())
+        ? serveEncoder(model)
+        : serveOne(model);
+  }
+
+  /** Serves a model that generates no text. The options of caches do not concern it. */
+  private int serveEncoder(ModelArguments model) throws InterruptedException {
+    models.checkSingle();
+    ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
+    try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
+        Termination termination = Termination.install();
+        KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
+      String kind = loaded.embedder().isPresent() ? "embeddings" : "scores";
+      String what =
+          "%s of %s at %s".formatted(kind, loaded.name(), address(options, server.port()));
+      run(server, options, termination, what);
+    }
+    return 0;
   }
 
   private int serveOne(ModelArguments model) throws InterruptedException {

@@ -58,6 +58,10 @@ public final class CallGrammar {
       case DEEPSEEK_V31 -> named(name, marker("<｜tool▁sep｜>"), arguments);
       case DEEPSEEK_V3 -> named(name, Grammar.literal("\n```json\n"), arguments);
       case HARMONY -> named(name, harmonyHeaderEnd(), arguments);
+      case KIMI_K2 -> named("functions." + name + ":0", marker(KimiCalls.ARGUMENTS), arguments);
+      case MINIMAX_M2 -> ParameterGrammar.invoke(name, arguments);
+      case DEEPSEEK_V32 -> ParameterGrammar.dsmlInvoke(name, arguments);
+      case GEMMA4 -> ParameterGrammar.gemma4(name, arguments, marker(Gemma4CallReader.QUOTE));
       case QWEN3_CODER -> ParameterGrammar.functionTags(name, arguments);
       case GLM -> ParameterGrammar.argumentTags(name, arguments, this::marker);
       case LFM2 -> ParameterGrammar.python(name, arguments);
@@ -94,6 +98,15 @@ public final class CallGrammar {
       case MISTRAL_ARGS -> Grammar.sequence(marker("[TOOL_CALLS]"), body);
       case DEEPSEEK_V3 -> deepSeek(deepSeekV3(body));
       case DEEPSEEK_V31 -> deepSeek(body);
+      case KIMI_K2 ->
+          Grammar.sequence(
+              marker("<|tool_calls_section_begin|>"),
+              enclosed("<|tool_call_begin|>", body, "<|tool_call_end|>"),
+              marker("<|tool_calls_section_end|>"));
+      case MINIMAX_M2 ->
+          enclosed("<minimax:tool_call>", between("\n", body, "\n"), "</minimax:tool_call>");
+      case DEEPSEEK_V32 -> between("<｜DSML｜function_calls>\n", body, "\n</｜DSML｜function_calls>");
+      case GEMMA4 -> enclosed("<|tool_call>", body, "<tool_call|>");
       case GRANITE -> Grammar.sequence(marker("<|tool_call|>"), list(body));
       case PHI4 -> enclosed("<|tool_call|>", list(body), "<|/tool_call|>");
       case COMMAND_R -> between("Action: ```json\n", list(body), "\n```");

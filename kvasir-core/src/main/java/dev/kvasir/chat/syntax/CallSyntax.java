@@ -32,6 +32,9 @@ record CallSyntax(
   private static final String TOOL_CALL = "<tool_call>";
   private static final String TOOL_CALL_END = "</tool_call>";
 
+  /** Before the names of DeepSeek's tags. */
+  static final String DSML = "｜DSML｜";
+
   /** Returns the row of a format in the table of formats. */
   static CallSyntax of(ToolFormat format) {
     return switch (format) {
@@ -61,6 +64,28 @@ record CallSyntax(
               List.of("<｜tool▁sep｜>"),
               List.of("<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"),
               List.of("<｜tool▁calls▁begin｜>"),
+              false);
+      case DEEPSEEK_V32 ->
+          tags(List.of(dsml("function_calls"), dsml("tool_calls"))); // the latter in DeepSeek V4
+      case KIMI_K2 ->
+          new CallSyntax(
+              List.of(new Opening("<|tool_call_begin|>", KimiCalls::reader)),
+              List.of(KimiCalls.ARGUMENTS),
+              List.of("<|tool_call_end|>", "<|tool_calls_section_end|>"),
+              List.of("<|tool_calls_section_begin|>"),
+              false);
+      case MINIMAX_M2 ->
+          tags(
+              List.of(
+                  new Opening(
+                      "<minimax:tool_call>",
+                      (sink, types) -> new InvokeReader(sink, types, "", "minimax:tool_call"))));
+      case GEMMA4 ->
+          new CallSyntax(
+              List.of(new Opening("<|tool_call>", (sink, _) -> new Gemma4CallReader(sink))),
+              List.of(Gemma4CallReader.QUOTE, "<|channel>"),
+              List.of("<tool_call|>"),
+              List.of(),
               false);
       case GRANITE ->
           tags(
@@ -96,6 +121,11 @@ record CallSyntax(
 
   private static CallSyntax tags(List<Opening> openings, String... closings) {
     return new CallSyntax(openings, List.of(), List.of(closings), List.of(), false);
+  }
+
+  private static Opening dsml(String block) {
+    return new Opening(
+        "<" + DSML + block + ">", (sink, types) -> new InvokeReader(sink, types, DSML, block));
   }
 
   private static Reader json(CallSink sink, ParameterTypes types) {

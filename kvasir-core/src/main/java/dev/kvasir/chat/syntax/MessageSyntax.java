@@ -16,6 +16,10 @@ public record MessageSyntax(ToolFormat format, ReasoningTags reasoning) {
   private static final List<Sign> SIGNS =
       List.of(
           new Sign(ToolFormat.HARMONY, "<|channel|>", "<|message|>"),
+          new Sign(ToolFormat.DEEPSEEK_V32, CallSyntax.DSML),
+          new Sign(ToolFormat.MINIMAX_M2, "<minimax:tool_call>"),
+          new Sign(ToolFormat.KIMI_K2, "<|tool_call_begin|>", KimiCalls.ARGUMENTS),
+          new Sign(ToolFormat.GEMMA4, "<|tool_call>call:"),
           new Sign(ToolFormat.DEEPSEEK_V3, "<｜tool▁call▁begin｜>", "```json"),
           new Sign(ToolFormat.DEEPSEEK_V31, "<｜tool▁call▁begin｜>"),
           new Sign(ToolFormat.MISTRAL_ARGS, "[TOOL_CALLS]", "[ARGS]"),

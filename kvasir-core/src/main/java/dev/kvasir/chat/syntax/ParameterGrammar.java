@@ -55,6 +55,59 @@ final class ParameterGrammar {
         Grammar.literal(""));
   }
 
+  static Grammar invoke(String name, JsonObject schema) {
+    return tags(
+        "<invoke name=\"%s\">\n".formatted(name),
+        parameters(
+            schema,
+            (key, property) ->
+                Grammar.sequence(
+                    Grammar.literal("<parameter name=\"%s\">".formatted(key)),
+                    text(property, "</parameter>\n"))),
+        Grammar.literal("</invoke>"));
+  }
+
+  static Grammar dsmlInvoke(String name, JsonObject schema) {
+    return tags(
+        "<｜DSML｜invoke name=\"%s\">\n".formatted(name),
+        parameters(
+            schema,
+            (key, property) ->
+                Grammar.sequence(
+                    Grammar.literal(
+                        "<｜DSML｜parameter name=\"%s\" string=\"%s\">"
+                            .formatted(key, isString(property))),
+                    text(property, "</｜DSML｜parameter>\n"))),
+        Grammar.literal("</｜DSML｜invoke>"));
+  }
+
+  /**
+   * Returns a call such as {@code call:f{a:1,b:<|"|>x<|"|>}}. Objects and arrays are JSON, which is
+   * read as well.
+   */
+  static Grammar gemma4(String name, JsonObject schema, Grammar quote) {
+    Grammar members =
+        arguments(
+            parameters(
+                schema,
+                (key, property) ->
+                    Grammar.sequence(Grammar.literal(key + ":"), gemma4Value(property, quote))),
+            ",");
+    return Grammar.sequence(Grammar.literal("call:" + name + "{"), members, Grammar.literal("}"));
+  }
+
+  private static Grammar gemma4Value(JsonObject property, Grammar quote) {
+    if (!isString(property)) {
+      return JsonGrammar.of(property);
+    }
+    Grammar text =
+        property.get("enum") instanceof JsonArray values
+            ? Grammar.choice(
+                values.asList().stream().map(ParameterGrammar::plain).toArray(Grammar[]::new))
+            : Grammar.textWithout(Gemma4CallReader.QUOTE);
+    return Grammar.sequence(quote, text, quote);
+  }
+
   private static Grammar tags(String head, List<Parameter> parameters, Grammar tail) {
     return Grammar.sequence(
         Stream.of(
@@ -72,40 +125,45 @@ final class ParameterGrammar {
             schema,
             (key, property) ->
                 Grammar.sequence(Grammar.literal(key + "="), JsonGrammar.of(property)));
+    return Grammar.sequence(
+        Grammar.literal(name + "("), arguments(all, ", "), Grammar.literal(")"));
+  }
+
+  /** Returns arguments with a separator between them, required ones first. */
+  private static Grammar arguments(List<Parameter> all, String separator) {
     List<Grammar> required =
         all.stream().filter(Parameter::isRequired).map(Parameter::grammar).toList();
     List<Grammar> optional =
         all.stream().filter(p -> !p.isRequired()).map(Parameter::grammar).toList();
-    Grammar arguments =
-        required.isEmpty()
-            ? firstOf(optional)
-            : Grammar.sequence(joined(required), following(optional));
-    return Grammar.sequence(Grammar.literal(name + "("), arguments, Grammar.literal(")"));
+    return required.isEmpty()
+        ? firstOf(optional, separator)
+        : Grammar.sequence(joined(required, separator), following(optional, separator));
   }
 
-  private static Grammar joined(List<Grammar> parts) {
+  private static Grammar joined(List<Grammar> parts, String separator) {
     List<Grammar> all = new ArrayList<>();
     for (Grammar part : parts) {
-      all.add(Grammar.literal(all.isEmpty() ? "" : ", "));
+      all.add(Grammar.literal(all.isEmpty() ? "" : separator));
       all.add(part);
     }
     return Grammar.sequence(all.toArray(Grammar[]::new));
   }
 
-  private static Grammar following(List<Grammar> optional) {
+  private static Grammar following(List<Grammar> optional, String separator) {
     return Grammar.sequence(
         optional.stream()
-            .map(part -> Grammar.sequence(Grammar.literal(", "), part).repeated(0, 1))
+            .map(part -> Grammar.sequence(Grammar.literal(separator), part).repeated(0, 1))
             .toArray(Grammar[]::new));
   }
 
   /** Returns nothing, or any of the parts followed by any of those after it. */
-  private static Grammar firstOf(List<Grammar> optional) {
+  private static Grammar firstOf(List<Grammar> optional, String separator) {
     List<Grammar> choices = new ArrayList<>(List.of(Grammar.literal("")));
     for (int first = 0; first < optional.size(); first++) {
       choices.add(
           Grammar.sequence(
-              optional.get(first), following(optional.subList(first + 1, optional.size()))));
+              optional.get(first),
+              following(optional.subList(first + 1, optional.size()), separator)));
     }
     return Grammar.choice(choices.toArray(Grammar[]::new));
   }
@@ -151,12 +209,14 @@ final class ParameterGrammar {
           values.asList().stream().map(ParameterGrammar::plain).toArray(Grammar[]::new);
       return Grammar.sequence(Grammar.choice(choices), Grammar.literal(close));
     }
-    JsonElement type = property.get("type");
-    boolean isString =
-        type != null && type.isJsonPrimitive() && type.getAsString().equals("string");
     return Grammar.sequence(
-        isString ? Grammar.textWithout(close.strip()) : JsonGrammar.of(property),
+        isString(property) ? Grammar.textWithout(close.strip()) : JsonGrammar.of(property),
         Grammar.literal(close));
+  }
+
+  private static boolean isString(JsonObject property) {
+    JsonElement type = property.get("type");
+    return type != null && type.isJsonPrimitive() && type.getAsString().equals("string");
   }
 
   private static Grammar plain(JsonElement value) {

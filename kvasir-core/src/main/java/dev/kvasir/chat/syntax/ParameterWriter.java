@@ -9,6 +9,7 @@ import java.util.Optional;
 final class ParameterWriter {
   private final CallSink sink;
   private final ParameterTypes types;
+  private final boolean isExact;
   private final StringBuilder value = new StringBuilder();
   private String function;
   private boolean isText;
@@ -17,8 +18,18 @@ final class ParameterWriter {
   private boolean isAtStart;
 
   ParameterWriter(CallSink sink, ParameterTypes types) {
+    this(sink, types, false);
+  }
+
+  private ParameterWriter(CallSink sink, ParameterTypes types, boolean isExact) {
     this.sink = sink;
     this.types = types;
+    this.isExact = isExact;
+  }
+
+  /** Returns a writer for a format whose tags have no line breaks around values. */
+  static ParameterWriter ofExactText(CallSink sink, ParameterTypes types) {
+    return new ParameterWriter(sink, types, true);
   }
 
   /** Returns false if there is no such function. */
@@ -33,13 +44,20 @@ final class ParameterWriter {
   }
 
   void beginParameter(String name) {
+    beginParameter(name, types.isText(function, name));
+  }
+
+  /**
+   * @param isString whether the value is text, and not a literal
+   */
+  void beginParameter(String name, boolean isString) {
     write(isFirstParameter ? "" : ",");
     isFirstParameter = false;
     write(JsonText.string(name));
     write(":");
-    isText = types.isText(function, name);
+    isText = isString;
     isLineBreakHeld = false;
-    isAtStart = true;
+    isAtStart = !isExact;
     value.setLength(0);
     write(isText ? "\"" : "");
   }
@@ -53,7 +71,7 @@ final class ParameterWriter {
     } else {
       writeHeldLineBreak();
       isAtStart = false;
-      isLineBreakHeld = c == '\n';
+      isLineBreakHeld = c == '\n' && !isExact;
       if (!isLineBreakHeld) {
         JsonText.writeCharacter(c, sink::argument);
       }

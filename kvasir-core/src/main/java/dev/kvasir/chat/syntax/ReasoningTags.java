@@ -23,7 +23,8 @@ public record ReasoningTags(List<String> open, List<String> close) {
           tags("[THINK]", "[/THINK]"),
           tags("<|START_THINKING|>", "<|END_THINKING|>"),
           tags("<seed:think>", "</seed:think>"),
-          tags("◁think▷", "◁/think▷"));
+          tags("◁think▷", "◁/think▷"),
+          tags("<|channel>thought", "<channel|>")); // Gemma 4
 
   private static ReasoningTags tags(String open, String close) {
     return new ReasoningTags(List.of(open), List.of(close));

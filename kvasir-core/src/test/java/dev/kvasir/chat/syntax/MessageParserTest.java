@@ -37,7 +37,16 @@ class MessageParserTest {
   }
 
   static Stream<Sample> samples() {
-    return Stream.of(hermes(), tags(), others(), bare(), reasoned(), harmony(), malformed())
+    return Stream.of(
+            hermes(),
+            tags(),
+            invokes(),
+            gemma4(),
+            others(),
+            bare(),
+            reasoned(),
+            harmony(),
+            malformed())
         .flatMap(group -> group);
   }
 
@@ -83,6 +92,69 @@ class MessageParserTest {
             "<tool_call>{\"type\": \"function\", \"function\": {\"name\": \"f\", \"arguments\":"
                 + " {\"on\": True}}}</tool_call>",
             "call:f {\"on\":true}"));
+  }
+
+  private static Stream<Sample> invokes() {
+    return Stream.of(
+        sample(
+            ToolFormat.MINIMAX_M2,
+            "I look.\n<minimax:tool_call>\n<invoke name=\"f\">\n<parameter name=\"city\">\n a <b>"
+                + "</parameter>\n<parameter name=\"arg1\">1</parameter>\n</invoke>\n"
+                + "<invoke name=\"get_time\">\n</invoke>\n</minimax:tool_call>",
+            "text:I look.\n",
+            "call:f {\"city\":\"\\n a <b>\",\"arg1\":1}",
+            "call:get_time {}"),
+        sample(
+            ToolFormat.MINIMAX_M2,
+            "<minimax:tool_call>\n<call>f</call>",
+            "text:<minimax:tool_call>\n<call>f</call>"),
+        sample(
+            ToolFormat.DEEPSEEK_V32,
+            "<｜DSML｜function_calls>\n<｜DSML｜invoke name=\"f\">\n"
+                + "<｜DSML｜parameter name=\"other\" string=\"true\">12</｜DSML｜parameter>\n"
+                + "<｜DSML｜parameter name=\"items\" string=\"false\">[1, {\"a\": null}]"
+                + "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+            "call:f {\"other\":\"12\",\"items\":[1,{\"a\":null}]}"),
+        sample(
+            ToolFormat.DEEPSEEK_V32,
+            "<｜DSML｜tool_calls>\n<｜DSML｜invoke name=\"f\">\n</｜DSML｜invoke>\n"
+                + "</｜DSML｜tool_calls>",
+            "call:f {}"),
+        sample(
+            ToolFormat.KIMI_K2,
+            "So.<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+                + "<|tool_call_argument_begin|>{\"arg1\": 1}<|tool_call_end|><|tool_call_begin|>"
+                + "functions.get_time:1<|tool_call_argument_begin|>{}<|tool_call_end|>"
+                + "<|tool_calls_section_end|>",
+            "text:So.",
+            "call:f {\"arg1\":1}",
+            "call:get_time {}"));
+  }
+
+  private static Stream<Sample> gemma4() {
+    ToolFormat format = ToolFormat.GEMMA4;
+    return Stream.of(
+        sample(
+            format,
+            "<|tool_call>call:f{city:<|\"|>K\"öln\n{x}<|\"|>,arg1:-1.5,on:true,items:[1,{a:null,b:[]}]}"
+                + "<tool_call|>",
+            "call:f {\"city\":\"K\\\"öln\\n{x}\",\"arg1\":-1.5,\"on\":true,"
+                + "\"items\":[1,{\"a\":null,\"b\":[]}]}"),
+        sample(
+            format,
+            "Two.<|tool_call>call:f{}<tool_call|><|tool_call>call:get_time{ \"city\": \"a\" , "
+                + "<|\"|>note<|\"|>: rainy day }<tool_call|>",
+            "text:Two.",
+            "call:f {}",
+            "call:get_time {\"city\":\"a\",\"note\":\"rainy day\"}"),
+        sample(format, "<|tool_call>call f{}", "text:<|tool_call>call f{}"),
+        reasoning(
+            format,
+            "<|channel>thought",
+            false,
+            "<|channel>thought\nHm.\n<channel|>Yes.",
+            "thought:Hm.",
+            "text:Yes."));
   }
 
   private static Stream<Sample> tags() {

@@ -114,7 +114,7 @@ public enum WeightFormat {
       case Q5_K -> Optional.of(SUPER5);
       case Q6_K -> Optional.of(SUPER6);
       case F16, BF16 -> Optional.of(HALVES);
-      case F32 -> Optional.empty();
+      case F32, NVFP4 -> Optional.empty(); // the latter has a further scale for each matrix
       default -> of(type.layout());
     };
   }

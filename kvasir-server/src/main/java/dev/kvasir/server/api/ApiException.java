@@ -45,6 +45,15 @@ public final class ApiException extends RuntimeException {
     };
   }
 
+  /** Converts a failure that is due to the value of a field. */
+  public static ApiException ofField(String field, KvasirException failure) {
+    return switch (failure.reason()) {
+      case INVALID_INPUT -> invalidField(field, failure.getMessage());
+      case TOO_LONG -> tooLong(field, failure.getMessage());
+      default -> of(failure);
+    };
+  }
+
   /** The request is invalid for every client. */
   public static ApiException invalid(String message) {
     return new ApiException(400, "invalid_request_error", null, null, message);
@@ -56,8 +65,13 @@ public final class ApiException extends RuntimeException {
 
   /** The prompt exceeds the context or the memory budget. */
   public static ApiException tooLong(String message) {
+    return tooLong("messages", message);
+  }
+
+  /** A field's text exceeds the context or the memory budget. */
+  public static ApiException tooLong(String field, String message) {
     return new ApiException(
-        400, "invalid_request_error", "messages", "context_length_exceeded", message);
+        400, "invalid_request_error", field, "context_length_exceeded", message);
   }
 
   public static ApiException tooLarge(String message) {

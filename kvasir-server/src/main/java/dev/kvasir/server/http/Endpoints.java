@@ -88,6 +88,7 @@ public final class Endpoints {
     router
         .add("POST", MessagesEndpoint.PATH, messages)
         .add("POST", MessagesEndpoint.COUNT_PATH, messages.counter());
+    new VectorEndpoints(service.vectors(), served.name(), metrics, inFlight).addTo(router);
     models.addTo(router);
     new GatewayEndpoints(served, limits.maxSequences()).addTo(router);
     router.add("DELETE", CONVERSATIONS, this::forget);

@@ -143,16 +143,20 @@ final class Exchange {
     return status != 0;
   }
 
-  /** Ends the response with an object, also after keep-alives. */
   void json(int code, JsonElement body) throws IOException {
+    json(code, body.toString());
+  }
+
+  /** Ends the response with an object, also after keep-alives. */
+  void json(int code, String body) throws IOException {
     if (isCommitted()) {
-      String text = streams ? "data: " + body + "\n\n" : body.toString();
+      String text = streams ? "data: " + body + "\n\n" : body;
       out.write(text.getBytes(StandardCharsets.UTF_8));
       out.close();
       return;
     }
     response.getHeaders().put(JSON);
-    bytes(code, body.toString().getBytes(StandardCharsets.UTF_8));
+    bytes(code, body.getBytes(StandardCharsets.UTF_8));
   }
 
   void text(int code, String type, String body) throws IOException {

@@ -102,6 +102,11 @@ public final class Metrics {
     out.append("vllm:%s{%s} %d\n".formatted(name, labels, value));
   }
 
+  /** Counts the tokens of texts that were read for embeddings or scores. */
+  public void promptRead(int tokens) {
+    promptTokens.add(tokens);
+  }
+
   /** Returns recent pieces of text per second. */
   public double tokensPerSecond() {
     return textRate.perSecond();
