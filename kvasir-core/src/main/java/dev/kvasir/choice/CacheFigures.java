@@ -1,6 +1,7 @@
 package dev.kvasir.choice;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonPrimitive;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 import java.io.IOException;
@@ -29,37 +30,56 @@ public record CacheFigures(String source, List<CacheFigure> rows) {
     rows = List.copyOf(rows);
   }
 
-  /** Returns the figures of a few public models, for models that nobody has measured. */
-  public static CacheFigures builtIn() {
+  /**
+   * Returns the figures of a public model, for models that nobody has measured: one of the same
+   * family, or the first of the table.
+   *
+   * @param family the identifier of the model's architecture
+   */
+  public static CacheFigures builtIn(String family) {
+    List<JsonFile> tables = objects(builtInFile(), "tables");
+    return tables.stream()
+        .filter(table -> table.array("families").orElseThrow().contains(new JsonPrimitive(family)))
+        .findFirst()
+        .map(CacheFigures::of)
+        .orElseGet(() -> of(tables.getFirst()));
+  }
+
+  private static JsonFile builtInFile() {
     try (InputStream stream = CacheFigures.class.getResourceAsStream(BUILT_IN)) {
-      String json = new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-      return of(JsonFile.parse(BUILT_IN, json));
+      return JsonFile.parse(BUILT_IN, new String(stream.readAllBytes(), StandardCharsets.UTF_8));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
   /**
-   * Returns the figures of a model, or the built-in ones if it has not been measured.
+   * Returns the figures of a model, or built-in ones if it has not been measured.
    *
    * @param fingerprint of the model
+   * @param family the identifier of its architecture
    * @throws InvalidInputException if the model's file is damaged
    */
-  public static CacheFigures ofModel(String fingerprint, UserFolder folder) {
+  public static CacheFigures ofModel(String fingerprint, String family, UserFolder folder) {
     Path file = folder.figures(fingerprint);
-    return Files.exists(file) ? of(JsonFile.read(file)) : builtIn();
+    return Files.exists(file) ? of(JsonFile.read(file)) : builtIn(family);
   }
 
   static CacheFigures of(JsonFile file) {
     String source = file.string("source").orElseThrow(() -> file.missing("source", "a string"));
-    List<CacheFigure> rows = new ArrayList<>();
-    for (JsonElement row : file.array("rows").orElseThrow(() -> file.missing("rows", "an array"))) {
-      if (!row.isJsonObject()) {
-        throw file.wrong("rows", row, "objects");
+    return new CacheFigures(
+        source, objects(file, "rows").stream().map(CacheFigures::figure).toList());
+  }
+
+  private static List<JsonFile> objects(JsonFile file, String name) {
+    List<JsonFile> objects = new ArrayList<>();
+    for (JsonElement one : file.array(name).orElseThrow(() -> file.missing(name, "an array"))) {
+      if (!one.isJsonObject()) {
+        throw file.wrong(name, one, "objects");
       }
-      rows.add(figure(JsonFile.parse(file.name() + " 'rows'", row.toString())));
+      objects.add(JsonFile.parse("%s '%s'".formatted(file.name(), name), one.toString()));
     }
-    return new CacheFigures(source, rows);
+    return objects;
   }
 
   private static CacheFigure figure(JsonFile row) {

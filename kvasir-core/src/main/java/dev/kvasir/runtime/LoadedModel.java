@@ -402,7 +402,9 @@ public final class LoadedModel implements Model {
             bytes,
             this::isSupported);
     return CacheChoice.choose(
-            request, CacheFigures.ofModel(fingerprint(), UserFolder.ofThisProcess()))
+            request,
+            CacheFigures.ofModel(
+                fingerprint(), config().architecture().identifier(), UserFolder.ofThisProcess()))
         .spec();
   }
 

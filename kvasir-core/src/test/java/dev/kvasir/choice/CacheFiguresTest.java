@@ -10,21 +10,30 @@ import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CacheFiguresTest {
   @TempDir Path folder;
 
-  @Test
-  void builtInFiguresNameCachesThatExist() {
-    assertThat(CacheFigures.builtIn().rows())
+  @ParameterizedTest
+  @ValueSource(strings = {"qwen2", "llama", "gemma3"})
+  void builtInFiguresNameCachesThatExist(String family) {
+    assertThat(CacheFigures.builtIn(family).rows())
         .hasSizeGreaterThan(4)
         .allSatisfy(row -> assertThat(CacheSpec.parse(row.spec())).isNotNull());
   }
 
   @Test
+  void aFamilyWithoutFiguresHasThoseOfAnother() {
+    assertThat(CacheFigures.builtIn("phi3")).isEqualTo(CacheFigures.builtIn("qwen2"));
+    assertThat(CacheFigures.builtIn("llama")).isNotEqualTo(CacheFigures.builtIn("qwen2"));
+  }
+
+  @Test
   void aMeasuredModelHasItsOwn() throws IOException {
     UserFolder user = new UserFolder(folder);
-    assertThat(CacheFigures.ofModel("abc", user)).isEqualTo(CacheFigures.builtIn());
+    assertThat(CacheFigures.ofModel("abc", "qwen2", user)).isEqualTo(CacheFigures.builtIn("qwen2"));
     Files.createDirectories(user.comparisons());
     Files.writeString(
         user.figures("abc"),
@@ -32,7 +41,7 @@ class CacheFiguresTest {
         {"source": "a run", "other": 1, "rows": [
           {"spec": "kivi:4", "divergence": 0.5, "speed": 1.5}, {"spec": "kivi:2", "divergence": 1}]}
         """);
-    CacheFigures found = CacheFigures.ofModel("abc", user);
+    CacheFigures found = CacheFigures.ofModel("abc", "qwen2", user);
     assertThat(found.source()).isEqualTo("a run");
     assertThat(found.rows()).extracting(CacheFigure::spec).containsExactly("kivi:4", "kivi:2");
     assertThat(found.rows().getFirst().speed()).hasValue(1.5);
@@ -45,7 +54,8 @@ class CacheFiguresTest {
     Files.createDirectories(user.comparisons());
     for (String json : new String[] {"{", "{}", "{\"source\": \"x\", \"rows\": [{}]}", "[]"}) {
       Files.writeString(user.figures("abc"), json);
-      assertThatThrownBy(() -> CacheFigures.ofModel("abc", user)).hasMessageContaining("abc.json");
+      assertThatThrownBy(() -> CacheFigures.ofModel("abc", "qwen2", user))
+          .hasMessageContaining("abc.json");
     }
   }
 

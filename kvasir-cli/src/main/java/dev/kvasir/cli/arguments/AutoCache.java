@@ -48,7 +48,11 @@ public record AutoCache(
               memory,
               supports);
       return CacheChoice.choose(
-          request, CacheFigures.ofModel(outline.fingerprint(), UserFolder.ofThisProcess()));
+          request,
+          CacheFigures.ofModel(
+              outline.fingerprint(),
+              outline.config().architecture().identifier(),
+              UserFolder.ofThisProcess()));
     }
   }
 

@@ -38,8 +38,7 @@ import picocli.CommandLine.Spec;
       "Compare KV caches on a model, under the same conditions.",
       "With --model, compare measures a ladder of caches on your model: divergence from fp16, secret"
           + " numbers found in a text, memory and speed. It writes a page with charts and keeps the"
-          + " figures for --kv auto. A model of 1.5 billion parameters takes about ten minutes on two"
-          + " cores.",
+          + " figures for --kv auto. Texts are as long as ten minutes allow (--minutes).",
       "Without --model, it measures a table of the documentation on the bundled model and writes it"
           + " into a document, with the machine, the commit and the command.",
       "Ctrl-C shows what is finished. The same command then goes on from there."

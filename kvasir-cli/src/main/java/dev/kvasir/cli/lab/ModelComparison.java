@@ -1,5 +1,6 @@
 package dev.kvasir.cli.lab;
 
+import dev.kvasir.SessionOptions.Prefill;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
@@ -17,6 +18,7 @@ import dev.kvasir.lab.eval.CacheLadder;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
 import dev.kvasir.lab.eval.EvaluationSettings;
+import dev.kvasir.lab.eval.Reading;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.eval.Task;
 import dev.kvasir.lab.report.FiguresFile;
@@ -40,15 +42,7 @@ import picocli.CommandLine.Spec;
 
 /** Compares caches on a user's model, and keeps the figures for {@code --kv auto}. */
 final class ModelComparison {
-  /** Keeps the work for 1.5 billion parameters on two cores near ten minutes. */
-  private static final int CONTEXT = 2048;
-
-  private static final int SAMPLES = 8;
-  private static final int QUICK_CONTEXT = 768;
-  private static final int QUICK_SAMPLES = 4;
-
-  /** A document with several secret numbers needs as many tokens. */
-  private static final int LEAST_NEEDLE_CONTEXT = 700;
+  private static final int MINUTES = 10;
 
   private static final int STEPS = 40;
   private static final long SEED = 1;
@@ -71,14 +65,22 @@ final class ModelComparison {
   @Option(
       names = "--context",
       paramLabel = "N",
-      description = "With --model: tokens of the text. Default: 2048, or the model's context.")
+      description = "With --model: tokens of the text. Default: at most 2048, see --minutes.")
   private Integer context;
 
   @Option(
       names = "--samples",
       paramLabel = "N",
-      description = "With --model: secret numbers to find in a text. Default: 8.")
+      description = "With --model: secret numbers to find in a text. Default: at most 8.")
   private Integer samples;
+
+  @Option(
+      names = "--minutes",
+      paramLabel = "N",
+      description =
+          "With --model: shorten the text until the work takes at most N minutes, by the"
+              + " measured speed of the model. Default: 10.")
+  private Integer minutes;
 
   @Option(
       names = "--text",
@@ -96,6 +98,7 @@ final class ModelComparison {
             "--kv",
             "--context",
             "--samples",
+            "--minutes",
             "--text",
             "--threads",
             "--kernels",
@@ -117,16 +120,22 @@ final class ModelComparison {
     EngineOptions options = load.options();
     ModelOutline outline = model.outline(load);
     outline.requireProfile(options.profile());
-    int tokens = tokens(outline, quick);
+    List<ComparisonSize> sizes = sizes(outline, quick);
     Path figures = figuresFile(outline);
     Provenance origin = Origin.of(command);
     EvaluationJournal journal = Journals.nextTo(figures, origin);
     try (LoadedModel loaded = model.load(options, streams);
         Interruption interruption = Interruption.install()) {
-      EvaluationSettings settings =
-          settings(typed.orElseGet(() -> CacheLadder.of(loaded)), tokens, quick);
-      Evaluation evaluation =
-          evaluate(new CacheEvaluator(loaded, settings, sources), journal, interruption, streams);
+      List<CacheSpec> caches = typed.orElseGet(() -> CacheLadder.of(loaded));
+      CacheEvaluator evaluator =
+          ComparisonSize.choose(
+              sizes,
+              size -> new CacheEvaluator(loaded, settings(caches, size), sources),
+              journal,
+              () -> CacheEvaluator.measureTokensPerSecond(loaded),
+              60.0 * minutes(),
+              streams);
+      Evaluation evaluation = evaluate(evaluator, journal, interruption, streams);
       return publish(evaluation, origin, figures, page, journal, streams);
     }
   }
@@ -149,11 +158,29 @@ final class ModelComparison {
         : bundled.withText(text.toString(), TextArgument.readFile(text));
   }
 
-  private int tokens(ModelOutline outline, boolean quick) {
-    if (context != null) {
-      return outline.requireContext("--context", OptionValue.atLeast("--context", context, 256));
+  private List<ComparisonSize> sizes(ModelOutline outline, boolean quick) {
+    int minutes = minutes();
+    if (context != null && this.minutes != null) {
+      throw new InvalidInputException(
+          "--minutes is %d and --context is %d; expected one of them".formatted(minutes, context));
     }
-    return Math.min(quick ? QUICK_CONTEXT : CONTEXT, outline.config().contextLength());
+    List<ComparisonSize> sizes =
+        context == null
+            ? ComparisonSize.all(outline.config().contextLength(), quick)
+            : List.of(ComparisonSize.of(context(outline)));
+    return samples == null
+        ? sizes
+        : sizes.stream()
+            .map(size -> size.withSamples(OptionValue.atLeastOne("--samples", samples)))
+            .toList();
+  }
+
+  private int context(ModelOutline outline) {
+    return outline.requireContext("--context", OptionValue.atLeast("--context", context, 256));
+  }
+
+  private int minutes() {
+    return minutes == null ? MINUTES : OptionValue.atLeastOne("--minutes", minutes);
   }
 
   private static Path figuresFile(ModelOutline outline) {
@@ -166,16 +193,14 @@ final class ModelComparison {
     return folder.figures(outline.fingerprint());
   }
 
-  private EvaluationSettings settings(List<CacheSpec> caches, int tokens, boolean quick) {
+  private static EvaluationSettings settings(List<CacheSpec> caches, ComparisonSize size) {
     Set<Task> tasks =
-        tokens < LEAST_NEEDLE_CONTEXT
-            ? EnumSet.of(Task.PPL, Task.KLD)
-            : EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE);
-    int questions =
-        samples == null
-            ? quick ? QUICK_SAMPLES : SAMPLES
-            : OptionValue.atLeastOne("--samples", samples);
-    return new EvaluationSettings(caches, tasks, List.of(tokens), questions, STEPS, SEED);
+        size.samples() > 0
+            ? EnumSet.of(Task.PPL, Task.KLD, Task.NEEDLE)
+            : EnumSet.of(Task.PPL, Task.KLD);
+    int samples = Math.max(1, size.samples());
+    return new EvaluationSettings(caches, tasks, List.of(size.context()), samples, STEPS, SEED)
+        .withReading(new Reading(Prefill.CHUNKED, size.promptTokens()));
   }
 
   private static Evaluation evaluate(

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kvasir.choice.CacheFigure;
 import dev.kvasir.choice.CacheFigures;
@@ -56,10 +57,11 @@ class ModelComparisonTest {
                 page.toString())
             .succeeds();
     assertThat(run.out()).contains("kivi:4", "kld");
+    assertThat(run.err()).contains("400 tokens take about ", " at the measured ");
     assertThat(page).content().contains("<svg", "kivi:2");
 
     UserFolder user = UserFolder.ofThisProcess();
-    CacheFigures figures = CacheFigures.ofModel(new ModelArguments().fingerprint(), user);
+    CacheFigures figures = CacheFigures.ofModel(new ModelArguments().fingerprint(), "llama", user);
     assertThat(figures.rows()).extracting(CacheFigure::spec).containsExactly("kivi:4", "kivi:2");
     assertThat(figures.rows())
         .allSatisfy(
@@ -89,11 +91,25 @@ class ModelComparisonTest {
     }
     refused(file, List.of("--context", "20000"), "--context is 20000; expected at most 16384");
     refused(file, List.of("--context", "20"), "--context is 20; expected at least 256");
+    refused(file, List.of("--minutes", "0"), "--minutes is 0; expected at least 1");
+    refused(
+        file,
+        List.of("--minutes", "5", "--context", "512"),
+        "--minutes is 5 and --context is 512; expected one of them");
     refused(file, List.of("--kv", "kivi:9"), "kivi:9");
     refused(file, List.of("--out", folder.resolve("none/x.html").toString()), "is missing");
     CommandRun.of("compare", "--context", "512")
         .isRefusedWith("--context is for your own model; expected --model FILE with it");
     assertThat(folder.resolve("home")).doesNotExist();
+  }
+
+  @Test
+  void textsGetShorterUntilTheWorkFits() {
+    assertThat(ComparisonSize.all(32_768, false))
+        .extracting(ComparisonSize::context, ComparisonSize::samples)
+        .containsExactly(tuple(2048, 8), tuple(1536, 8), tuple(1024, 4), tuple(1024, 0));
+    assertThat(ComparisonSize.all(32_768, true)).containsExactly(new ComparisonSize(1024, 0));
+    assertThat(ComparisonSize.all(512, false)).containsExactly(new ComparisonSize(512, 0));
   }
 
   private static void refused(String file, List<String> options, String sentence) {

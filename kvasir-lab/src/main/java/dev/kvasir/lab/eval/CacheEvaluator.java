@@ -95,6 +95,24 @@ public final class CacheEvaluator {
         ScoreComparisons.of(finished(rows)));
   }
 
+  /** Returns whether the journal holds results of an earlier run with the same conditions. */
+  public boolean continues(EvaluationJournal journal) {
+    return journal.holds(conditions());
+  }
+
+  /** Returns the seconds that a run without a journal takes at a speed. */
+  public double seconds(double tokensPerSecond) {
+    List<RowInProgress> rows =
+        candidates.stream().map(one -> new RowInProgress(one, EvaluationJournal.none())).toList();
+    AnswerPlan answers = new AnswerPlan(settings.sampling(), settings.reading().prefill(), 1);
+    return TaskGroup.cost(EvaluationPlan.of(workload, rows, answers)) / tokensPerSecond;
+  }
+
+  /** Measures how many tokens per second a run reads. It takes as long as two blocks. */
+  public static double measureTokensPerSecond(LoadedModel model) {
+    return EvaluationSpeed.tokensPerSecond(model);
+  }
+
   /** Returns everything the results depend on, except rows and tasks. */
   private String conditions() {
     return String.join(

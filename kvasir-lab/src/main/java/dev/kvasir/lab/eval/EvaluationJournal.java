@@ -98,9 +98,18 @@ public final class EvaluationJournal {
         cause);
   }
 
+  /** Returns whether results under these conditions, and no others, are held. */
+  boolean holds(String conditions) {
+    return !content.rows.isEmpty() && content.conditions.equals(all(conditions));
+  }
+
+  private String all(String conditions) {
+    return build + "; " + conditions;
+  }
+
   /** Declares the conditions of the run and discards results found under different ones. */
   void begin(String conditions) {
-    String all = build + "; " + conditions;
+    String all = all(conditions);
     if (!content.conditions.equals(all)) {
       content = new Content(all);
     }

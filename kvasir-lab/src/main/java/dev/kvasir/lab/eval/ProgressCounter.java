@@ -11,6 +11,9 @@ final class ProgressCounter {
   /** Cost of a decoded token relative to a prefilled one. */
   private static final double DECODE_FACTOR = 2;
 
+  /** Cost of a token that is decoded alone, for which all weights are read. */
+  private static final double ALONE_FACTOR = 8;
+
   private final ProgressListener listener;
   private final double total;
   private double done;
@@ -28,6 +31,11 @@ final class ProgressCounter {
   /** Returns the cost of decoding tokens after {@code from} past tokens. */
   static double decodeCost(int from, int count) {
     return DECODE_FACTOR * prefillCost(from, count);
+  }
+
+  /** Returns the cost of decoding tokens one by one, in a step of their own each. */
+  static double decodeAloneCost(int count) {
+    return ALONE_FACTOR * count;
   }
 
   void add(double cost) {

@@ -2,6 +2,7 @@ package dev.kvasir.lab.eval;
 
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.lab.eval.ReferenceDistributions.TokenScore;
 import dev.kvasir.lab.eval.StreamTask.StreamScores;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
@@ -13,22 +14,24 @@ import java.util.Map;
 
 /**
  * Reads a text into the caches of several rows, block by block. Each block attends to its quantized
- * past, as in a conversation. The logits of the reference are computed once for all rows and stored
- * for one block only. Footprints are measured at the end, where all rows hold the same tokens.
+ * past, as in a conversation. The distributions of the reference are computed once for all rows and
+ * stored for one block only. Footprints are measured at the end, where all rows hold the same
+ * tokens.
  */
 final class StreamRun {
   private final LoadedModel model;
   private final BatchRunner runner;
   private final StreamText text;
   private final ProgressCounter progress;
-  private final Batch reference = new Batch();
-  private final Batch quantized = new Batch();
+  private final Batch batch = new Batch();
+  private final ReferenceDistributions reference;
 
   StreamRun(LoadedModel model, BatchRunner runner, StreamText text, ProgressCounter progress) {
     this.model = model;
     this.runner = runner;
     this.text = text;
     this.progress = progress;
+    this.reference = new ReferenceDistributions(Score.BLOCK_TOKENS, model.config().vocabulary());
   }
 
   /** Runs the text; the first row is the reference. */
@@ -40,7 +43,7 @@ final class StreamRun {
       runner.readPrompts(caches, text.ids(), text.promptTokens());
       for (int from = text.promptTokens(); from < text.tokens(); from += Score.BLOCK_TOKENS) {
         for (int i = 0; i < rows.size(); i++) {
-          readBlock(i == 0 ? reference : quantized, caches.get(i), tallies.get(i), from);
+          readBlock(caches.get(i), tallies.get(i), from, i == 0);
           progress.add(ProgressCounter.prefillCost(from, Score.BLOCK_TOKENS));
         }
       }
@@ -56,12 +59,18 @@ final class StreamRun {
     Arrays.fill(speeds, Double.NaN);
     if (text.timed()) {
       speeds = new SpeedProbe(model).tokensPerSecond(caches);
+      progress.add(caches.size() * probeCost());
     }
     List<Footprint> footprints = new ArrayList<>();
     for (int i = 0; i < speeds.length; i++) {
       footprints.add(Footprint.of(caches.get(i), model.config().cacheShape(), speeds[i]));
     }
     return footprints;
+  }
+
+  /** Returns the cost of measuring the speed of a row. */
+  static double probeCost() {
+    return ProgressCounter.decodeAloneCost(SpeedProbe.TOKENS * SpeedProbe.TURNS);
   }
 
   private Map<Task, Score> scores(StreamTally tally) {
@@ -75,26 +84,22 @@ final class StreamRun {
   /**
    * Reads a block in one step, or in several if a budget cannot hold the block in full precision.
    */
-  private void readBlock(Batch batch, KvCache cache, StreamTally tally, int from) {
+  private void readBlock(KvCache cache, StreamTally tally, int from, boolean isReference) {
     int end = from + Score.BLOCK_TOKENS;
     int count;
     for (int at = from; at < end; at += count) {
       count = Math.max(1, cache.stepCapacity(end - at));
-      forward(batch, cache, at, count);
-      for (int i = 0; i < count; i++) {
-        tally.add(
-            reference.logits(),
-            reference.logitsAt(at - from + i),
-            batch.logits(),
-            batch.logitsAt(i),
-            batch.vocabulary(),
-            text.ids()[at + i + 1]);
+      forward(cache, at, count);
+      if (isReference) {
+        reference.take(batch.logits(), batch::logitsAt, at - from, count);
       }
+      tally.add(
+          reference.compare(batch.logits(), batch::logitsAt, at - from, count, text.ids(), at + 1));
     }
     tally.endBlock();
   }
 
-  private void forward(Batch batch, KvCache cache, int from, int count) {
+  private void forward(KvCache cache, int from, int count) {
     batch.clear();
     for (int i = from; i < from + count; i++) {
       batch.add(cache, text.ids()[i], true);
@@ -162,21 +167,14 @@ final class StreamRun {
     private int tokens;
     private int same;
 
-    /**
-     * Adds a token.
-     *
-     * @param p logits of the reference
-     * @param q logits of this row
-     * @param next the next token of the text
-     */
-    void add(float[] p, int pAt, float[] q, int qAt, int vocabulary, int next) {
-      double qNorm = Distributions.logSumExp(q, qAt, vocabulary);
-      double apart = Distributions.divergence(p, pAt, q, qAt, vocabulary, qNorm);
-      divergences.add(apart);
-      divergence += apart;
-      likelihood += qNorm - q[qAt + next];
-      tokens++;
-      same += ArgMax.of(p, pAt, vocabulary) == ArgMax.of(q, qAt, vocabulary) ? 1 : 0;
+    void add(TokenScore[] scores) {
+      for (TokenScore score : scores) {
+        divergences.add(score.divergence());
+        divergence += score.divergence();
+        likelihood += score.surprise();
+        same += score.sameTop() ? 1 : 0;
+      }
+      tokens += scores.length;
     }
 
     void endBlock() {

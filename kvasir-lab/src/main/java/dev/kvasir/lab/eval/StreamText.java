@@ -25,6 +25,7 @@ record StreamText(
   }
 
   double cost() {
-    return ProgressCounter.prefillCost(0, tokens());
+    return ProgressCounter.prefillCost(0, tokens())
+        + (measuresFootprint && timed ? StreamRun.probeCost() : 0);
   }
 }

@@ -7,8 +7,11 @@ import java.util.stream.Collectors;
 final class TaskNames {
   private TaskNames() {}
 
+  /** Returns the names of up to two rows, or that of the first and the number of others. */
   static String of(List<CandidateCache> rows) {
-    return rows.stream().map(CandidateCache::name).collect(Collectors.joining("; "));
+    return rows.size() > 2
+        ? "%s and %d others".formatted(rows.getFirst().name(), rows.size() - 1)
+        : rows.stream().map(CandidateCache::name).collect(Collectors.joining("; "));
   }
 
   /**

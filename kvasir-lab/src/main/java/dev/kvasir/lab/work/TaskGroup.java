@@ -31,6 +31,11 @@ public final class TaskGroup<R extends Serializable> {
     return new TaskGroup<>(List.of(task), results -> reducer.accept(results.getFirst()));
   }
 
+  /** Returns the cost of all tasks, relative to a prefilled token. */
+  public static double cost(List<TaskGroup<?>> groups) {
+    return groups.stream().flatMap(group -> group.tasks.stream()).mapToDouble(LabTask::cost).sum();
+  }
+
   /** Runs the tasks of all groups, in order where the runner is sequential. */
   public static boolean run(List<TaskGroup<?>> groups, Runner runner, ProgressListener listener) {
     List<LabTask<?>> tasks = new ArrayList<>();

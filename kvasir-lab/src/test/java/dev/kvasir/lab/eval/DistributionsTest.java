@@ -49,4 +49,22 @@ class DistributionsTest {
     assertThat(Distributions.divergence(p, 1, q, 2, 2, Distributions.logSumExp(q, 2, 2)))
         .isEqualTo(0.75 * Math.log(1.5) + 0.25 * Math.log(0.5), within(1e-7));
   }
+
+  @Test
+  void aBlockOfDistributionsIsComparedAsEachAlone() {
+    int vocabulary = 5;
+    float[] p = {3, 1, 0, -2, -90, 0.5f, 0.25f, 4, 4, 1};
+    float[] q = {2, 1.5f, 0, -2, -80, 0.5f, 0.25f, 4, 4, 1};
+    int[] ids = {0, 1, 3};
+    ReferenceDistributions reference = new ReferenceDistributions(2, vocabulary);
+    reference.take(p, i -> i * vocabulary, 0, 2);
+    ReferenceDistributions.TokenScore[] scores =
+        reference.compare(q, i -> i * vocabulary, 0, 2, ids, 1);
+    double norm = Distributions.logSumExp(q, 0, vocabulary);
+    assertThat(scores[0].divergence())
+        .isEqualTo(Distributions.divergence(p, 0, q, 0, vocabulary, norm), within(1e-7));
+    assertThat(scores[0].surprise()).isEqualTo(norm - 1.5f);
+    assertThat(scores[0].sameTop()).isTrue();
+    assertThat(scores[1].divergence()).as("equal rows").isZero();
+  }
 }
