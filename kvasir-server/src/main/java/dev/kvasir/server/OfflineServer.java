@@ -5,6 +5,8 @@ import dev.kvasir.server.http.Endpoints;
 import dev.kvasir.server.http.InFlightResponses;
 import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.server.watch.ServerObserver;
+import dev.kvasir.server.watch.Telemetry;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,7 @@ import org.eclipse.jetty.server.Server;
 public final class OfflineServer implements AutoCloseable {
   private static final long NO_TIMEOUT_DAYS = 10_000;
 
+  private final Telemetry telemetry = Telemetry.open();
   private final ModelService service;
   private final Server server = new Server();
   private final LocalConnector connector = new LocalConnector(server);
@@ -36,7 +39,8 @@ public final class OfflineServer implements AutoCloseable {
     Endpoints.Limits limits =
         new Endpoints.Limits(options::access, options.maxBodyBytes(), options.maxSequences());
     ModelService.Shared shared =
-        new ModelService.Shared(new Metrics(), log, limits, ModelService::responseStore);
+        new ModelService.Shared(
+            new ServerObserver(new Metrics(), log, telemetry), limits, ModelService::responseStore);
     service = ModelService.open(model, options, shared, new InFlightResponses());
     connector.setIdleTimeout(0);
     server.addConnector(connector);
@@ -45,6 +49,7 @@ public final class OfflineServer implements AutoCloseable {
       server.start();
     } catch (Exception e) {
       service.stop();
+      telemetry.close();
       throw new IllegalStateException(e);
     }
   }
@@ -75,5 +80,6 @@ public final class OfflineServer implements AutoCloseable {
     } catch (Exception e) {
       throw new IllegalStateException(e);
     }
+    telemetry.close();
   }
 }
