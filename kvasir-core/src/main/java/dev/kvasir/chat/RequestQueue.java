@@ -161,9 +161,9 @@ public final class RequestQueue {
                       firstPrefilled);
                 } finally {
                   if (left.decrementAndGet() == 0) {
+                    requestObserver.ended();
                     completions.remove(completion);
                     permit.close();
-                    requestObserver.ended();
                   }
                 }
               })

@@ -4,6 +4,7 @@ import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.memory.CountedArena;
 import dev.kvasir.memory.DamagedFileException;
+import dev.kvasir.memory.ProtectedMappings;
 import java.util.List;
 import java.util.Optional;
 
@@ -46,7 +47,7 @@ public record Weights(
 
   /** Returns whether all bytes that were read from the file were its own. */
   public boolean areIntact() {
-    return file == null || file.isIntact();
+    return ProtectedMappings.faults() == 0 || file == null || file.isIntact();
   }
 
   /**

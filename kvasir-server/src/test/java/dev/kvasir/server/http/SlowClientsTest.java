@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.server.api.ApiException;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -22,7 +25,10 @@ import org.junit.jupiter.api.Timeout;
 /** Clients that send a byte now and then, which no idle timeout ends. */
 @Timeout(60)
 class SlowClientsTest {
-  private static final Duration LIMIT = Duration.ofMillis(400);
+  private static final Duration LIMIT = Duration.ofSeconds(2);
+
+  private final CountDownLatch handling = new CountDownLatch(1);
+  private final CountDownLatch slowIsClosed = new CountDownLatch(1);
 
   /** Returns bytes one by one, each of which takes some time of a clock. */
   private static InputStream trickle(int bytes, AtomicLong clock, Duration each) {
@@ -76,19 +82,22 @@ class SlowClientsTest {
     Server server = new Server();
     ServerConnector connector = new ServerConnector(server);
     connector.setHost("127.0.0.1");
-    SlowConnections guarded = new SlowConnections(new Slow(), LIMIT);
+    SlowConnections guarded = new SlowConnections(new Waiting(), LIMIT);
     server.setHandler(guarded);
     server.addConnector(connector);
     connector.addBean(guarded, false);
     server.start();
-    try (Socket slow = new Socket("127.0.0.1", connector.getLocalPort());
-        Socket patient = new Socket("127.0.0.1", connector.getLocalPort())) {
+    try (Socket patient = new Socket("127.0.0.1", connector.getLocalPort())) {
       send(patient, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      send(slow, "GET / HTTP/1.1\r\nHost: local");
-      slow.setSoTimeout(10);
-      while (!isClosed(slow)) {
-        send(slow, "h");
+      handling.await();
+      try (Socket slow = new Socket("127.0.0.1", connector.getLocalPort())) {
+        send(slow, "GET / HTTP/1.1\r\nHost: local");
+        slow.setSoTimeout(10);
+        while (!isClosed(slow)) {
+          send(slow, "h");
+        }
       }
+      slowIsClosed.countDown();
       assertThat(new String(patient.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
           .isEqualTo("HTTP/1.1 200");
     } finally {
@@ -97,10 +106,11 @@ class SlowClientsTest {
   }
 
   /** A response that takes longer than the limit of a head. */
-  private static final class Slow extends Handler.Abstract {
+  private final class Waiting extends Handler.Abstract {
     @Override
     public boolean handle(Request request, Response response, Callback callback) throws Exception {
-      Thread.sleep(LIMIT.multipliedBy(2));
+      handling.countDown();
+      slowIsClosed.await();
       callback.succeeded();
       return true;
     }
@@ -110,7 +120,7 @@ class SlowClientsTest {
     try {
       socket.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
       socket.getOutputStream().flush();
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       // The server has closed the connection.
     }
   }
@@ -118,9 +128,9 @@ class SlowClientsTest {
   private static boolean isClosed(Socket socket) {
     try {
       return socket.getInputStream().read() < 0;
-    } catch (java.net.SocketTimeoutException e) {
+    } catch (SocketTimeoutException e) {
       return false;
-    } catch (java.io.IOException e) {
+    } catch (IOException e) {
       return true;
     }
   }
