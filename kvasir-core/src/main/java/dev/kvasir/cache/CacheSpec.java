@@ -101,8 +101,11 @@ public record CacheSpec(
   }
 
   public KvCache newCache(CacheShape shape, CacheContext context) {
-    PagedCache cache = new PagedCache(shape, cacheConfig(shape, context), context.memory());
-    return shape.state().isEmpty() ? cache : new HybridCache(cache, shape, context.memory());
+    CacheConfig cacheConfig = cacheConfig(shape, context);
+    PagedCache cache = new PagedCache(shape, cacheConfig, context.memory());
+    return shape.state().isEmpty()
+        ? cache
+        : new HybridCache(cache, shape, context.memory(), cacheConfig.budget().isPresent());
   }
 
   /** Restores a stored cache. */
@@ -155,8 +158,9 @@ public record CacheSpec(
    * Returns the bytes for {@code tokens} positions; those of recurrent states are an upper bound.
    */
   public CacheBytes bytesFor(CacheShape shape, CacheContext context, int tokens) {
-    return ByteEstimate.of(shape, configFor(shape).estimationConfig(shape, context), tokens)
-        .withStates(RecurrentStates.maxBytes(shape, tokens));
+    CacheConfig cacheConfig = configFor(shape).estimationConfig(shape, context);
+    return ByteEstimate.of(shape, cacheConfig, tokens)
+        .withStates(RecurrentStates.maxBytes(shape, tokens, cacheConfig.budget().isPresent()));
   }
 
   /**
@@ -166,12 +170,9 @@ public record CacheSpec(
    * @param stepTokens maximum tokens of a step; a prompt that is quantized at its end counts as one
    */
   public long maxBytes(CacheShape shape, CacheContext context, int tokens, int stepTokens) {
-    return ByteEstimate.max(
-            shape,
-            configFor(shape).estimationConfig(shape, context),
-            tokens,
-            longestStep(tokens, stepTokens))
-        + RecurrentStates.maxBytes(shape, tokens);
+    CacheConfig cacheConfig = configFor(shape).estimationConfig(shape, context);
+    return ByteEstimate.max(shape, cacheConfig, tokens, longestStep(tokens, stepTokens))
+        + RecurrentStates.maxBytes(shape, tokens, cacheConfig.budget().isPresent());
   }
 
   /** Returns the maximum tokens that are in full precision together, beside the window. */
@@ -191,7 +192,9 @@ public record CacheSpec(
   /** Returns the maximum bytes of a sequence if this cache has a budget. */
   public Optional<Long> budgetBytes(CacheShape shape, CacheContext context) {
     CacheConfig cacheConfig = configFor(shape).estimationConfig(shape, context);
-    return cacheConfig.budget().map(any -> new PageBudget(shape, cacheConfig).bytes());
+    return cacheConfig
+        .budget()
+        .map(any -> new PageBudget(shape, cacheConfig).bytes() + shape.state().recentBytes());
   }
 
   /** Returns how accurate {@link #bytesFor} is. */

@@ -23,8 +23,11 @@ final class HybridCache implements KvCache {
   private final RecurrentStates states;
   private final Optional<RecurrentStates> found;
 
-  HybridCache(PagedCache pages, CacheShape shape, MemoryPool pool) {
-    this(pages, new RecurrentStates(shape, pool));
+  /**
+   * @param hasBudget whether the pages have a budget, in which states count
+   */
+  HybridCache(PagedCache pages, CacheShape shape, MemoryPool pool, boolean hasBudget) {
+    this(pages, new RecurrentStates(shape, pool, hasBudget));
   }
 
   private HybridCache(PagedCache pages, RecurrentStates states) {
@@ -151,7 +154,9 @@ final class HybridCache implements KvCache {
       ByteBuffer states) {
     PagedCache pages = PagedCache.restore(shape, config, pool, snapshot);
     try {
-      return new HybridCache(pages, RecurrentStates.read(shape, pool, pages.length(), states));
+      boolean hasBudget = config.budget().isPresent();
+      return new HybridCache(
+          pages, RecurrentStates.read(shape, pool, hasBudget, pages.length(), states));
     } catch (MemoryFullException e) {
       int length = pages.length();
       pages.close();

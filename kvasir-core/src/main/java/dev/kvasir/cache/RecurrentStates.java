@@ -38,10 +38,10 @@ public final class RecurrentStates {
   private static final int STEP = 256;
 
   /** How many of the last checkpoints of turns are retained: the begin and end of a prompt. */
-  private static final int TURNS = 2;
+  private static final int TURNS = StateShape.RECENT - 3;
 
-  /** Checkpoints that are retained wherever they are, and the states being read and written. */
-  private static final int RECENT = TURNS + 3;
+  /** The interval of a sequence with a budget, which has no memory for checkpoints that stay. */
+  private static final int NEVER = Integer.MAX_VALUE;
 
   private record Saved(int position, Checkpoint kind, CopyOnWriteMemory memory) {}
 
@@ -54,8 +54,12 @@ public final class RecurrentStates {
   private CopyOnWriteMemory next; // what a step writes; null until it is reserved
   private boolean isWritten; // whether a step has written the next states
 
-  RecurrentStates(CacheShape shape, MemoryPool pool) {
-    this(shape.state(), pool, interval(shape));
+  /**
+   * @param hasBudget whether the sequence has a budget, which then leaves memory for recent
+   *     checkpoints only
+   */
+  RecurrentStates(CacheShape shape, MemoryPool pool, boolean hasBudget) {
+    this(shape.state(), pool, hasBudget ? NEVER : interval(shape));
   }
 
   private RecurrentStates(StateShape shape, MemoryPool pool, int interval) {
@@ -74,10 +78,12 @@ public final class RecurrentStates {
   }
 
   /** Returns the most bytes of a sequence's states up to a number of tokens. */
-  static long maxBytes(CacheShape shape, int tokens) {
-    return shape.state().isEmpty() || tokens == 0
-        ? 0
-        : shape.state().bytes() * (RECENT + tokens / interval(shape));
+  static long maxBytes(CacheShape shape, int tokens, boolean hasBudget) {
+    if (shape.state().isEmpty() || tokens == 0) {
+      return 0;
+    }
+    int stay = hasBudget ? 0 : tokens / interval(shape);
+    return shape.state().recentBytes() + stay * shape.state().bytes();
   }
 
   public StateShape shape() {
@@ -300,8 +306,9 @@ public final class RecurrentStates {
    * @param wanted the length of the sequence
    * @throws MemoryFullException if the pool has too little memory
    */
-  static RecurrentStates read(CacheShape shape, MemoryPool pool, int wanted, ByteBuffer in) {
-    RecurrentStates states = new RecurrentStates(shape, pool);
+  static RecurrentStates read(
+      CacheShape shape, MemoryPool pool, boolean hasBudget, int wanted, ByteBuffer in) {
+    RecurrentStates states = new RecurrentStates(shape, pool, hasBudget);
     int layers = in.getInt();
     int floats = in.getInt();
     if (layers != shape.state().layers() || floats != shape.state().floats()) {

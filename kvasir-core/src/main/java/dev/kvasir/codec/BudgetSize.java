@@ -58,11 +58,22 @@ public record BudgetSize(double amount, String unit) {
     };
   }
 
-  /** Returns the budget for a cache that requantizes its pages under memory pressure. */
+  /**
+   * Returns the budget for a cache that requantizes its pages under memory pressure. Recurrent
+   * states count in a budget of bytes, and its pages have the rest; bits per value are those of
+   * keys and values alone.
+   */
   public CacheBudget budget(
       String spec, CacheShape shape, CacheContext context, RequantizeScope scope) {
     int tokens = isPerValue() ? requireContextLimit(spec, context) : 0;
-    return CacheBudget.of(spec, bytes(spec, shape, tokens), scope, context.workers());
+    long bytes = bytes(spec, shape, tokens);
+    long states = isPerValue() ? 0 : shape.state().recentBytes();
+    if (states > 0 && states >= bytes) {
+      throw new InvalidInputException(
+          "the cache '%s' has %d bytes; the recurrent states of a sequence take %d"
+              .formatted(spec, bytes, states));
+    }
+    return CacheBudget.of(spec, bytes - states, scope, context.workers());
   }
 
   /**

@@ -21,6 +21,17 @@ public record StateShape(int layers, int floats) {
     }
   }
 
+  /**
+   * States of a sequence wherever it is: those being read and written, those of the last step, and
+   * those at the begin and the end of the last prompt.
+   */
+  public static final int RECENT = 5;
+
+  /** Returns the bytes of these states, the most of a sequence with a budget. */
+  public long recentBytes() {
+    return isEmpty() ? 0 : RECENT * bytes();
+  }
+
   public boolean isEmpty() {
     return layers == 0 || floats == 0;
   }

@@ -23,7 +23,7 @@ class RecurrentStatesTest {
   private static final long BYTES = SHAPE.state().bytes();
 
   private final MemoryPool pool = MemoryPool.unlimited();
-  private final RecurrentStates states = new RecurrentStates(SHAPE, pool);
+  private final RecurrentStates states = new RecurrentStates(SHAPE, pool, false);
 
   /** Runs a step that ends at a position, whose number is its state. */
   private static void step(RecurrentStates states, int position) {
@@ -84,13 +84,13 @@ class RecurrentStatesTest {
     assertThat(states.retainable(511)).isEqualTo(300);
     assertThat(states.retainable(299)).isEqualTo(200);
     assertThat(states.retainable(199)).isZero();
-    assertThat(states.bytes()).isLessThanOrEqualTo(RecurrentStates.maxBytes(SHAPE, 1000));
+    assertThat(states.bytes()).isLessThanOrEqualTo(RecurrentStates.maxBytes(SHAPE, 1000, false));
   }
 
   @Test
   void checkpointsAreDroppedForTheMemoryOfAStep() {
     MemoryPool small = new MemoryPool(2 * BYTES);
-    RecurrentStates tight = new RecurrentStates(SHAPE, small);
+    RecurrentStates tight = new RecurrentStates(SHAPE, small, false);
     step(tight, 1);
     tight.checkpoint(Checkpoint.TURN);
     step(tight, 2);
@@ -116,7 +116,8 @@ class RecurrentStatesTest {
     step(states, 9);
     ByteBuffer stored = stored();
     RecurrentStates restored =
-        RecurrentStates.read(SHAPE, pool, 9, stored.duplicate().order(ByteOrder.LITTLE_ENDIAN));
+        RecurrentStates.read(
+            SHAPE, pool, false, 9, stored.duplicate().order(ByteOrder.LITTLE_ENDIAN));
     assertThat(read(restored, 1)).containsExactly(9, 1, -9);
     restored.truncate(restored.retainable(8));
     assertThat(read(restored, 1)).containsExactly(5, 1, -5);
@@ -129,15 +130,15 @@ class RecurrentStatesTest {
   void statesOfAnotherLengthOrModelAreRejected() {
     step(states, 9);
     ByteBuffer stored = stored();
-    assertThatThrownBy(() -> RecurrentStates.read(SHAPE, pool, 8, stored.rewind()))
+    assertThatThrownBy(() -> RecurrentStates.read(SHAPE, pool, false, 8, stored.rewind()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("has states of 9 tokens; it holds 8");
     CacheShape other = SHAPE.withState(new StateShape(1, FLOATS));
-    assertThatThrownBy(() -> RecurrentStates.read(other, pool, 9, stored.rewind()))
+    assertThatThrownBy(() -> RecurrentStates.read(other, pool, false, 9, stored.rewind()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("has states of 2 layers with 3 numbers; this model has 1 with 3");
     stored.putInt(12, 0);
-    assertThatThrownBy(() -> RecurrentStates.read(SHAPE, pool, 9, stored.rewind()))
+    assertThatThrownBy(() -> RecurrentStates.read(SHAPE, pool, false, 9, stored.rewind()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("at position 0");
     states.close();

@@ -31,8 +31,7 @@ final class ModelFacts {
         "hidden %s, feed-forward %s"
             .formatted(Units.count(config.hidden()), Units.count(config.feedForward())));
     config.experts().ifPresent(experts -> describe(experts, config, sheet));
-    sheet.line(
-        "heads", "%d for queries, %s".formatted(config.queryHeads(), keyValueHeads(config)));
+    sheet.line("heads", "%d for queries, %s".formatted(config.queryHeads(), keyValueHeads(config)));
     config.latent().ifPresent(latent -> sheet.line("latents", words(config, latent)));
     config.recurrent().ifPresent(states -> sheet.line("recurrent", words(config, states)));
     sheet.line("context", Units.tokens(config.contextLength()) + window(config));
@@ -67,9 +66,7 @@ final class ModelFacts {
                         + (shape.hasMixedHeads() ? " in %d layers".formatted(layers.length) : ""))
             .collect(Collectors.joining("; "));
     long sharing = IntStream.range(0, config.layers()).filter(config::sharesCache).count();
-    return sharing == 0
-        ? heads
-        : "%s; %d layers read those of others".formatted(heads, sharing);
+    return sharing == 0 ? heads : "%s; %d layers read those of others".formatted(heads, sharing);
   }
 
   private static String words(HeadShape heads) {

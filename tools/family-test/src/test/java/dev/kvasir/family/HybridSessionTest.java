@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvasir.Generation;
 import dev.kvasir.GenerationListener;
 import dev.kvasir.SessionOptions;
+import dev.kvasir.cache.CacheBytes;
 import dev.kvasir.cache.CacheFullException;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
@@ -232,6 +233,30 @@ class HybridSessionTest {
     @Override
     public boolean stopped() {
       return isReached;
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = "QWEN35")
+  void statesCountInTheBudgetOfACache(Family family) {
+    int[] prompt = text(new Random(13), 3 * STEP);
+    long budget = 224 << 10; // pages of 16 bits and the states would take 277 KiB
+    SessionOptions options = options("pmkvq:2,window=0,budget=224KiB");
+    try (LoadedModel model = load(family)) {
+      try (ModelSession session = model.newSession(options)) {
+        for (int from = 0; from < prompt.length; from += STEP) {
+          session.generate(Arrays.copyOfRange(prompt, from, from + STEP), GREEDY, piece -> {});
+        }
+        CacheBytes bytes = session.cache().bytes();
+        assertThat(bytes.states()).isPositive();
+        assertThat(bytes.total()).isLessThanOrEqualTo(budget);
+        assertThat(bytes.total()).isGreaterThan(budget / 2);
+      }
+      assertThatThrownBy(() -> model.newSession(options("pmkvq:2,budget=1KiB")))
+          .isInstanceOf(InvalidInputException.class)
+          .hasMessageMatching(
+              "the cache 'pmkvq:2,budget=1KiB' has 1024 bytes; the recurrent states of a sequence"
+                  + " take [0-9]+");
     }
   }
 
