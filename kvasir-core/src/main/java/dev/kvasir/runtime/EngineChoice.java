@@ -7,6 +7,7 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ final class EngineChoice {
   private final EngineOptions options;
   private final WorkerPool workers;
   private final Optional<EngineProvider> provider;
+  private final LoraAdapters adapters;
 
   EngineChoice(EngineOptions options, WorkerPool workers) {
     this(options, workers, provider());
@@ -28,6 +30,7 @@ final class EngineChoice {
     this.options = options;
     this.workers = workers;
     this.provider = provider;
+    this.adapters = LoraAdapters.read(options.adapters());
   }
 
   /**
@@ -35,7 +38,7 @@ final class EngineChoice {
    * rejected.
    */
   DecoderEngine load(GgufFile file) {
-    if (options.outliers().isPresent()) {
+    if (options.outliers().isPresent() || !options.adapters().isEmpty()) {
       requireProcessor();
       return withOutliers(onHost(file));
     }
@@ -47,6 +50,10 @@ final class EngineChoice {
   }
 
   DecoderEngine load(Path folder) {
+    if (!adapters.isEmpty()) {
+      throw new InvalidInputException(
+          "%s: is a folder of Hugging Face; adapters are applied to GGUF files".formatted(folder));
+    }
     if (options.device().type() == Device.CUDA) {
       throw new InvalidInputException(
           "%s: is a folder of Hugging Face; a device loads GGUF files".formatted(folder));
@@ -68,13 +75,20 @@ final class EngineChoice {
   private void requireProcessor() {
     if (options.device().type() == Device.CUDA) {
       throw new InvalidInputException(
-          "the device is cuda; outliers are computed on the processor, expected the device cpu");
+          "the device is cuda; outliers and adapters are computed on the processor, expected the"
+              + " device cpu");
     }
   }
 
   private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
-        file, options.context(), options.kernels(), workers, pool(), options.progress());
+        file,
+        options.context(),
+        options.kernels(),
+        workers,
+        pool(),
+        adapters,
+        options.progress());
   }
 
   private DecoderEngine onDevice(GgufFile file, EngineProvider device) {
