@@ -58,8 +58,7 @@ public final class LoraAdapters {
   private record Adapter(String file, String architecture, List<Pair> pairs, byte[] hash) {}
 
   /** The factors of one matrix; the scale is part of the second. */
-  private record Pair(
-      String tensor, int rank, int columns, int rows, float[] down, float[] up) {}
+  private record Pair(String tensor, int rank, int columns, int rows, float[] down, float[] up) {}
 
   /** Reads the files. */
   public static LoraAdapters read(List<Source> sources) {
@@ -71,8 +70,7 @@ public final class LoraAdapters {
   private static Adapter read(Source source) {
     if (!Float.isFinite(source.scale())) {
       throw new InvalidInputException(
-          "%s: the scale is %s; expected a finite number"
-              .formatted(source.file(), source.scale()));
+          "%s: the scale is %s; expected a finite number".formatted(source.file(), source.scale()));
     }
     try (GgufFile file = GgufFile.open(source.file())) {
       require(file, "general.type", "adapter");
@@ -171,8 +169,8 @@ public final class LoraAdapters {
     return HexFormat.of().formatHex(digest.digest(), 0, model.length() / 2);
   }
 
-  /** Applies the adapters to the matrices of a model, and ensures that none is left over. */
-  Application apply(TensorSource model, SegmentAllocator memory) {
+  /** Rejects adapters of models of another family. */
+  void requireFamily(TensorSource model) {
     for (Adapter adapter : adapters) {
       String architecture = architecture(model);
       if (!adapter.architecture().equals(architecture)) {
@@ -181,6 +179,10 @@ public final class LoraAdapters {
                 .formatted(adapter.file(), adapter.architecture(), architecture));
       }
     }
+  }
+
+  /** Applies the adapters to the matrices of a model, and ensures that none is left over. */
+  Application apply(SegmentAllocator memory) {
     return new Application(memory);
   }
 

@@ -56,7 +56,7 @@ final class WeightsLoader {
     this.plan = new TensorPlan(config, file, names);
     this.kernels = kernels;
     this.progress = progress;
-    this.adapters = adapters.apply(file, arena);
+    this.adapters = adapters.apply(arena);
   }
 
   static Weights load(
@@ -66,6 +66,7 @@ final class WeightsLoader {
       Kernels kernels,
       LoraAdapters adapters,
       LoadProgress progress) {
+    adapters.requireFamily(file);
     WeightsLoader loader = new WeightsLoader(config, file, names, kernels, adapters, progress);
     try {
       return loader.weights();

@@ -82,13 +82,7 @@ final class EngineChoice {
 
   private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
-        file,
-        options.context(),
-        options.kernels(),
-        workers,
-        pool(),
-        adapters,
-        options.progress());
+        file, options.context(), options.kernels(), workers, pool(), adapters, options.progress());
   }
 
   private DecoderEngine onDevice(GgufFile file, EngineProvider device) {

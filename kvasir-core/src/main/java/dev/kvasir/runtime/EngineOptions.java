@@ -92,17 +92,44 @@ public record EngineOptions(
 
   public EngineOptions withThreads(int value) {
     return new EngineOptions(
-        value, kernels, profile, context, cacheBytes, device, speculation, adapters, outliers, progress);
+        value,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withKernels(Kernels value) {
     return new EngineOptions(
-        threads, value, profile, context, cacheBytes, device, speculation, adapters, outliers, progress);
+        threads,
+        value,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withProgress(LoadProgress value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, speculation, adapters, outliers, value);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        value);
   }
 
   public EngineOptions withProfile(Profile value) {
@@ -137,17 +164,44 @@ public record EngineOptions(
   /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
   public EngineOptions withCacheBytes(long value) {
     return new EngineOptions(
-        threads, kernels, profile, context, value, device, speculation, adapters, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        value,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withDevice(DeviceChoice value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, value, speculation, adapters, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        value,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withSpeculation(Speculation value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, value, adapters, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        value,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withOutliers(KeyOutliers value) {

@@ -89,8 +89,7 @@ public final class ModelArguments {
   public LoadedModel load(EngineOptions options, Streams streams) {
     path(); // its download has a progress of its own
     try (Progress progress = new Progress(streams, "loading")) {
-      EngineOptions withProgress =
-          options.withProgress(progress::update).withAdapters(adapters());
+      EngineOptions withProgress = options.withProgress(progress::update).withAdapters(adapters());
       return isBundled()
           ? LoadedModel.bundled(withProgress)
           : LoadedModel.load(path(), withProgress);
