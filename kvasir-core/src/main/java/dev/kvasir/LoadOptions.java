@@ -1,6 +1,8 @@
 package dev.kvasir;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -15,6 +17,7 @@ import java.util.OptionalInt;
  * @param cacheMemory maximum bytes of all KV caches together
  * @param device the device to compute on
  * @param speculation how tokens are proposed, so that one step verifies several
+ * @param adapters low-rank adapters of the weights
  * @param progress notified while a model is downloaded and its weights are loaded
  */
 public record LoadOptions(
@@ -24,7 +27,16 @@ public record LoadOptions(
     long cacheMemory,
     Device device,
     Speculation speculation,
+    List<Adapter> adapters,
     Progress progress) {
+  /**
+   * A low-rank adapter (LoRA) of a GGUF model on the CPU.
+   *
+   * @param file a GGUF file in llama.cpp's format
+   * @param scale factor of its effect; 1 as it was trained
+   */
+  public record Adapter(Path file, float scale) {}
+
   /** The device to compute on. */
   public enum Device {
     /** The host's processor. */
@@ -97,6 +109,7 @@ public record LoadOptions(
   }
 
   public LoadOptions {
+    adapters = List.copyOf(adapters);
     if (threads < 1) {
       throw new IllegalArgumentException("threads is %d; expected at least 1".formatted(threads));
     }
@@ -127,6 +140,7 @@ public record LoadOptions(
     private long cacheMemory = Long.MAX_VALUE;
     private Device device = Device.CPU;
     private Speculation speculation = Speculation.off();
+    private final List<Adapter> adapters = new ArrayList<>();
     private Progress progress = (done, total) -> {};
 
     private Builder() {}
@@ -165,6 +179,12 @@ public record LoadOptions(
       return this;
     }
 
+    /** Adds a low-rank adapter, whose effect is multiplied by a scale; several are added up. */
+    public Builder adapter(Path file, float scale) {
+      adapters.add(new Adapter(file, scale));
+      return this;
+    }
+
     public Builder progress(Progress value) {
       progress = value;
       return this;
@@ -172,7 +192,7 @@ public record LoadOptions(
 
     public LoadOptions build() {
       return new LoadOptions(
-          threads, profile, contextLimit, cacheMemory, device, speculation, progress);
+          threads, profile, contextLimit, cacheMemory, device, speculation, adapters, progress);
     }
   }
 }

@@ -162,7 +162,7 @@ class ArchitectureTest {
         .resideOutsideOfPackages(ROOT, ROOT + ".runtime", ROOT + ".chat")
         .should()
         .dependOnClassesThat()
-        .belongToAnyOf(Model.class, Session.class, ChatModel.class, Embedder.class)
+        .belongToAnyOf(Model.class, Session.class, ChatModel.class, Embedder.class, Reranker.class)
         .check(OURS);
   }
 

@@ -7,8 +7,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Blocks of 4-bit indices into a fixed table of signed bytes, the levels. Levels are not linear, so
- * the level itself is the code. Of 32 values, byte j has two
- * indices:
+ * the level itself is the code. Of 32 values, byte j has two indices:
  *
  * <pre>
  *   qs[j]  bits 3..0 = index of value j        bits 7..4 = index of value j + 16
@@ -144,8 +143,8 @@ enum TableBlock implements BlockLayout {
   }
 
   /**
-   * Returns half of a float {@code eeee fff} with a bias of 7, since levels are doubled. As in ggml,
-   * the pattern of NaN is zero, and the highest bit means nothing.
+   * Returns half of a float {@code eeee fff} with a bias of 7, since levels are doubled. As in
+   * ggml, the pattern of NaN is zero, and the highest bit means nothing.
    */
   private static float halfOfSmallFloat(int bits) {
     int exponent = bits >>> 3 & 15;
@@ -153,7 +152,9 @@ enum TableBlock implements BlockLayout {
     if (bits == 0x7F) {
       return 0;
     }
-    return exponent == 0 ? Math.scalb((float) fraction, -10) : Math.scalb(8f + fraction, exponent - 11);
+    return exponent == 0
+        ? Math.scalb((float) fraction, -10)
+        : Math.scalb(8f + fraction, exponent - 11);
   }
 
   /** Returns 2^(e - 128), which is subnormal for e of 0 and 1. */

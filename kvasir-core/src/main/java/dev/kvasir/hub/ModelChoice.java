@@ -51,8 +51,7 @@ record ModelChoice(HubReference reference, List<HubFile> files, Optional<String>
     String folder = first.substring(0, first.lastIndexOf('/') + 1);
     Set<String> profiles =
         Set.of(
-            folder + SafetensorsFiles.PROFILE,
-            GgufModel.in(files).getFirst().name() + ".profile");
+            folder + SafetensorsFiles.PROFILE, GgufModel.in(files).getFirst().name() + ".profile");
     List<HubFile> all = new ArrayList<>(files);
     listing.files().stream().filter(file -> profiles.contains(file.path())).forEach(all::add);
     return new ModelChoice(reference, List.copyOf(all), entry);

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 final class SafetensorsFiles {
   private static final String CONFIG = "config.json";
   private static final String SINGLE = "model.safetensors";
+
   /** Calibration of a cache for the model, which loaders find beside its weights. */
   static final String PROFILE = "kvasir.profile";
 

@@ -155,7 +155,13 @@ public final class GroupedProducts {
     switch (matrices[product]) {
       case QuantizedWeights quantized -> multiplyQuantized(quantized, product, from, to, scratch);
       case DenseMatrix dense -> multiplyDense(dense, product, from, to, scratch);
+      case AdaptedMatrix _ -> throw adapted();
     }
+  }
+
+  /** Adapters are added by {@link MatrixProducts}, and loaders give other matrices none. */
+  private static IllegalStateException adapted() {
+    return new IllegalStateException("a product in groups has an adapter");
   }
 
   private void multiplyQuantized(

@@ -92,6 +92,7 @@ public final class HeadProducts {
     switch (matrix) {
       case QuantizedWeights quantized -> multiplyQuantized(quantized, count, scratch);
       case DenseMatrix dense -> multiplyDense(dense, count, scratch);
+      case AdaptedMatrix _ -> throw new IllegalStateException("a product of heads has an adapter");
     }
   }
 

@@ -31,6 +31,10 @@ public interface Kernels {
     switch (matrix) {
       case DenseMatrix dense -> halves().expand(dense, firstRow, count, out, outAt);
       case QuantizedWeights quantized -> gemm().dequantize(quantized, firstRow, count, out, outAt);
+      case AdaptedMatrix adapted -> {
+        expand(adapted.base(), firstRow, count, out, outAt);
+        adapted.addTo(firstRow, count, out, outAt);
+      }
     }
   }
 }

@@ -1,10 +1,10 @@
 package dev.kvasir.kernel;
 
 /**
- * Weights that multiply activations: {@code rows} outputs of {@code columns} inputs each. The two
- * kinds differ only in how they store a value.
+ * Weights that multiply activations: {@code rows} outputs of {@code columns} inputs each. They
+ * differ in how they store a value, and in what is added to a product.
  */
-public sealed interface Matrix permits DenseMatrix, QuantizedWeights {
+public sealed interface Matrix permits AdaptedMatrix, DenseMatrix, QuantizedWeights {
   int rows();
 
   int columns();

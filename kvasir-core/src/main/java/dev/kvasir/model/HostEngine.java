@@ -92,9 +92,21 @@ public final class HostEngine implements DecoderEngine {
       WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
+    return load(file, context, kernels, workers, memory, LoraAdapters.NONE, progress);
+  }
+
+  /** Loads a model with adapters. */
+  public static HostEngine load(
+      GgufFile file,
+      OptionalInt context,
+      Kernels kernels,
+      WorkerPool workers,
+      MemoryPool memory,
+      LoraAdapters adapters,
+      LoadProgress progress) {
     try {
       ModelConfig config = withContext(context, ModelConfig.of(file));
-      return load(config, file, TensorNames.GGUF, kernels, workers, memory, progress);
+      return load(config, file, TensorNames.GGUF, kernels, workers, memory, adapters, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -118,7 +130,15 @@ public final class HostEngine implements DecoderEngine {
     ModelConfig config = withContext(context, ModelConfig.of(folder));
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
-      return load(config, file, TensorNames.HUGGING_FACE, kernels, workers, memory, progress);
+      return load(
+          config,
+          file,
+          TensorNames.HUGGING_FACE,
+          kernels,
+          workers,
+          memory,
+          LoraAdapters.NONE,
+          progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -136,10 +156,11 @@ public final class HostEngine implements DecoderEngine {
       Kernels kernels,
       WorkerPool workers,
       MemoryPool memory,
+      LoraAdapters adapters,
       LoadProgress progress) {
     // Compute this first: loading closes the file unless weights stay in its mapping.
-    String fingerprint = Fingerprint.of(config, file);
-    Weights weights = WeightsLoader.load(config, file, names, kernels, progress);
+    String fingerprint = adapters.identity(Fingerprint.of(config, file));
+    Weights weights = WeightsLoader.load(config, file, names, kernels, adapters, progress);
     return new HostEngine(
         config, fingerprint, weights, kernels, workers, memory, PROCESSOR, Optional.empty());
   }

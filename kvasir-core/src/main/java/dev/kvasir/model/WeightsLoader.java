@@ -41,6 +41,7 @@ final class WeightsLoader {
   private final Kernels kernels;
   private final LoadProgress progress;
   private final CountedArena arena = new CountedArena();
+  private final LoraAdapters.Application adapters;
   private boolean readsMapping;
 
   private WeightsLoader(
@@ -48,6 +49,7 @@ final class WeightsLoader {
       TensorSource file,
       TensorNames names,
       Kernels kernels,
+      LoraAdapters adapters,
       LoadProgress progress) {
     this.config = config;
     this.file = file;
@@ -55,6 +57,7 @@ final class WeightsLoader {
     this.plan = new TensorPlan(config, file, names);
     this.kernels = kernels;
     this.progress = progress;
+    this.adapters = adapters.apply(arena);
   }
 
   static Weights load(
@@ -62,8 +65,10 @@ final class WeightsLoader {
       TensorSource file,
       TensorNames names,
       Kernels kernels,
+      LoraAdapters adapters,
       LoadProgress progress) {
-    WeightsLoader loader = new WeightsLoader(config, file, names, kernels, progress);
+    adapters.requireFamily(file);
+    WeightsLoader loader = new WeightsLoader(config, file, names, kernels, adapters, progress);
     try {
       return loader.weights();
     } catch (RuntimeException | Error e) {
@@ -82,7 +87,8 @@ final class WeightsLoader {
     Optional<TokenInputWeights> tokenInputs =
         config.inputChannels() > 0 ? Optional.of(tokenInputs()) : Optional.empty();
     float[] outputNorm = norm(names.outputNorm());
-    Matrix output = plan.find(names.output()).map(this::matrix).orElse(embedding);
+    Matrix output = plan.find(names.output()).map(this::adapted).orElse(embedding);
+    adapters.requireAllUsed();
     TensorSource needed = readsMapping ? file : null;
     if (needed == null) {
       file.close();
@@ -227,7 +233,7 @@ final class WeightsLoader {
 
   private Projection projection(int layer, Part part) {
     return new Projection(
-        matrix(plan.weight(layer, part)),
+        adapted(plan.weight(layer, part)),
         plan.bias(layer, part).map(Tensor::toFloats).orElse(Projection.NO_BIAS));
   }
 
@@ -253,6 +259,16 @@ final class WeightsLoader {
       weight[i] += added;
     }
     return weight;
+  }
+
+  /** Returns a matrix, which may be rows of a tensor, with its adapters. */
+  private Matrix adapted(Tensor tensor) {
+    long rowBytes = tensor.type().bytesFor(tensor.shape()[1]);
+    long before =
+        file.find(tensor.name())
+            .map(whole -> tensor.data().address() - whole.data().address())
+            .orElse(0L);
+    return adapters.adapted(tensor.name(), before / rowBytes, matrix(tensor));
   }
 
   private Matrix matrix(Tensor tensor) {

@@ -9,6 +9,7 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider;
 import java.nio.file.Path;
@@ -23,6 +24,7 @@ final class EngineChoice {
   private final WorkerPool workers;
   private final MemoryPool memory;
   private final Optional<EngineProvider> provider;
+  private final LoraAdapters adapters;
 
   /**
    * @param memory of the KV caches on the processor; devices have their own
@@ -40,6 +42,7 @@ final class EngineChoice {
     this.workers = workers;
     this.memory = memory;
     this.provider = provider;
+    this.adapters = LoraAdapters.read(options.adapters());
   }
 
   /**
@@ -47,7 +50,7 @@ final class EngineChoice {
    * rejected.
    */
   DecoderEngine load(GgufFile file) {
-    if (options.outliers().isPresent()) {
+    if (options.outliers().isPresent() || !options.adapters().isEmpty()) {
       requireProcessor();
       return withOutliers(onHost(file));
     }
@@ -60,6 +63,10 @@ final class EngineChoice {
 
   /** Loads a Hugging Face folder. */
   DecoderEngine load(Path folder) {
+    if (!adapters.isEmpty()) {
+      throw new InvalidInputException(
+          "%s: is a folder of Hugging Face; adapters are applied to GGUF files".formatted(folder));
+    }
     if (options.outliers().isPresent()) {
       requireProcessor();
       return withOutliers(onHost(folder));
@@ -83,13 +90,14 @@ final class EngineChoice {
   private void requireProcessor() {
     if (options.device().type() == Device.CUDA) {
       throw new InvalidInputException(
-          "the device is cuda; outliers are computed on the processor, expected the device cpu");
+          "the device is cuda; outliers and adapters are computed on the processor, expected the"
+              + " device cpu");
     }
   }
 
   private HostEngine onHost(GgufFile file) {
     return HostEngine.load(
-        file, options.context(), options.kernels(), workers, memory, options.progress());
+        file, options.context(), options.kernels(), workers, memory, adapters, options.progress());
   }
 
   private HostEngine onHost(Path folder) {

@@ -6,6 +6,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.model.KeyOutliers;
 import dev.kvasir.model.LoadProgress;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.profile.Profile;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +22,7 @@ import java.util.OptionalInt;
  * @param cacheBytes maximum bytes of all KV caches together
  * @param device the device to compute on
  * @param speculation what proposes tokens, so that one step verifies several
+ * @param adapters low-rank adapters of the weights
  * @param outliers outliers to put into the keys, for experiments on the processor
  * @param progress notified of loading progress
  */
@@ -32,6 +34,7 @@ public record EngineOptions(
     long cacheBytes,
     DeviceChoice device,
     Speculation speculation,
+    List<LoraAdapters.Source> adapters,
     Optional<KeyOutliers> outliers,
     LoadProgress progress) {
   public EngineOptions {
@@ -61,6 +64,7 @@ public record EngineOptions(
         Long.MAX_VALUE,
         DeviceChoice.CPU,
         Speculation.off(),
+        List.of(),
         Optional.empty(),
         (done, inAll) -> {});
   }
@@ -79,23 +83,53 @@ public record EngineOptions(
         options.cacheMemory(),
         new DeviceChoice(options.device(), List.of()),
         options.speculation(),
+        options.adapters().stream()
+            .map(adapter -> new LoraAdapters.Source(adapter.file(), adapter.scale()))
+            .toList(),
         Optional.empty(),
         options.progress()::layers);
   }
 
   public EngineOptions withThreads(int value) {
     return new EngineOptions(
-        value, kernels, profile, context, cacheBytes, device, speculation, outliers, progress);
+        value,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withKernels(Kernels value) {
     return new EngineOptions(
-        threads, value, profile, context, cacheBytes, device, speculation, outliers, progress);
+        threads,
+        value,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withProgress(LoadProgress value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, speculation, outliers, value);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        value);
   }
 
   public EngineOptions withProfile(Profile value) {
@@ -107,6 +141,7 @@ public record EngineOptions(
         cacheBytes,
         device,
         speculation,
+        adapters,
         outliers,
         progress);
   }
@@ -121,6 +156,7 @@ public record EngineOptions(
         cacheBytes,
         device,
         speculation,
+        adapters,
         outliers,
         progress);
   }
@@ -128,17 +164,44 @@ public record EngineOptions(
   /** Limits the bytes of all KV caches together; requests beyond that are rejected. */
   public EngineOptions withCacheBytes(long value) {
     return new EngineOptions(
-        threads, kernels, profile, context, value, device, speculation, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        value,
+        device,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withDevice(DeviceChoice value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, value, speculation, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        value,
+        speculation,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withSpeculation(Speculation value) {
     return new EngineOptions(
-        threads, kernels, profile, context, cacheBytes, device, value, outliers, progress);
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        value,
+        adapters,
+        outliers,
+        progress);
   }
 
   public EngineOptions withOutliers(KeyOutliers value) {
@@ -150,7 +213,22 @@ public record EngineOptions(
         cacheBytes,
         device,
         speculation,
+        adapters,
         Optional.of(value),
+        progress);
+  }
+
+  public EngineOptions withAdapters(List<LoraAdapters.Source> value) {
+    return new EngineOptions(
+        threads,
+        kernels,
+        profile,
+        context,
+        cacheBytes,
+        device,
+        speculation,
+        List.copyOf(value),
+        outliers,
         progress);
   }
 }

@@ -23,6 +23,7 @@ import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Weights;
 import dev.kvasir.profile.Profile;
@@ -197,7 +198,7 @@ public final class LoadedModel implements Model {
           engine,
           tokenizer.join(),
           profile.apply(engine.fingerprint()),
-          new Lazy<>(weightsHash),
+          new Lazy<>(identity(options, weightsHash)),
           workers,
           options);
     } catch (RuntimeException | Error e) {
@@ -211,6 +212,13 @@ public final class LoadedModel implements Model {
       }
       throw e;
     }
+  }
+
+  /** Adapters change keys and values as other weights do. */
+  private static Supplier<String> identity(EngineOptions options, Supplier<String> weightsHash) {
+    return options.adapters().isEmpty()
+        ? weightsHash
+        : () -> LoraAdapters.read(options.adapters()).identity(weightsHash.get());
   }
 
   @Override

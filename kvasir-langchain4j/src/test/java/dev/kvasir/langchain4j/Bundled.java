@@ -23,7 +23,7 @@ final class Bundled {
           .withCacheSpecs(Stream.of("fp16", "kivi:2").map(CacheSpec::parse).toList());
   private static final ServerLog SILENT =
       new ServerLog(new PrintStream(OutputStream.nullOutputStream()));
-  private static final LoadedModel MODEL =
+  static final LoadedModel MODEL =
       LoadedModel.bundled(EngineOptions.defaults().withThreads(1).withCacheBytes(256 << 20));
 
   static final ChatModel CHAT_MODEL =

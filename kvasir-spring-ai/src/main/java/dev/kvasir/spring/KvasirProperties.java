@@ -1,5 +1,6 @@
 package dev.kvasir.spring;
 
+import dev.kvasir.Embedder.Pooling;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -19,6 +20,7 @@ import org.springframework.util.unit.DataSize;
  * @param store addresses of stores for cached prefixes, separated by semicolons; null for none
  * @param toolFormat how the model writes tool calls, such as {@code hermes}; null to recognise it
  * @param chat defaults for prompts
+ * @param embedding the model of embeddings
  */
 @ConfigurationProperties("kvasir")
 public record KvasirProperties(
@@ -29,7 +31,17 @@ public record KvasirProperties(
     Integer contextLimit,
     String store,
     String toolFormat,
-    @DefaultValue Chat chat) {
+    @DefaultValue Chat chat,
+    @DefaultValue Embedding embedding) {
+
+  /**
+   * The model of embeddings.
+   *
+   * @param model as that of prompts; null for none
+   * @param dimensions first ones of a vector that are kept; null for all
+   * @param pooling null for the one that the model's files state
+   */
+  public record Embedding(String model, Integer dimensions, Pooling pooling) {}
 
   /** Default options; null for the library's defaults. */
   public record Chat(

@@ -3,9 +3,11 @@ package dev.kvasir.cli.arguments;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.Fingerprint;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.profile.Profile;
@@ -16,6 +18,8 @@ import dev.kvasir.runtime.ProfileSearch;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -30,6 +34,14 @@ public final class ModelArguments {
               + " model on Hugging Face, hf:OWNER/REPO[:Q4_K_M|:FILE][@REVISION], which is"
               + " downloaded once. Default: the small bundled model.")
   private ModelLocation location;
+
+  @Option(
+      names = "--lora",
+      paramLabel = "FILE[,SCALE]",
+      description =
+          "Low-rank adapter of a GGUF model on the processor, in a GGUF file, with its effect"
+              + " multiplied by SCALE. May be repeated.")
+  private List<String> adapters = new ArrayList<>();
 
   /** Returns the arguments of a model at a location. */
   public static ModelArguments of(ModelLocation location) {
@@ -65,10 +77,26 @@ public final class ModelArguments {
     return location.shortName();
   }
 
+  private List<LoraAdapters.Source> adapters() {
+    return adapters.stream().map(ModelArguments::adapter).toList();
+  }
+
+  private static LoraAdapters.Source adapter(String text) {
+    int comma = text.lastIndexOf(',');
+    String scale = comma < 0 ? "1" : text.substring(comma + 1);
+    try {
+      Path file = Path.of(comma < 0 ? text : text.substring(0, comma));
+      return new LoraAdapters.Source(file, Float.parseFloat(scale));
+    } catch (IllegalArgumentException e) {
+      throw new InvalidInputException(
+          "--lora is '%s'; expected FILE or FILE,SCALE with a number".formatted(text), e);
+    }
+  }
+
   public LoadedModel load(EngineOptions options, Streams streams) {
     path(); // its download has a progress of its own
     try (Progress progress = new Progress(streams, "loading")) {
-      EngineOptions withProgress = options.withProgress(progress::update);
+      EngineOptions withProgress = options.withProgress(progress::update).withAdapters(adapters());
       return isBundled()
           ? LoadedModel.bundled(withProgress)
           : LoadedModel.load(path(), withProgress);
@@ -130,7 +158,10 @@ public final class ModelArguments {
       ModelConfig config = load.fitted(ModelConfig.of(file));
       TensorPlan plan = TensorPlan.of(config, file);
       return new ModelOutline(
-          file.name(), config, Fingerprint.of(config, file), plan.loadedBytes());
+          file.name(),
+          config,
+          LoraAdapters.read(adapters()).identity(Fingerprint.of(config, file)),
+          plan.loadedBytes());
     }
   }
 
@@ -145,7 +176,8 @@ public final class ModelArguments {
       }
     }
     try (GgufFile file = openGguf()) {
-      return Fingerprint.of(ModelConfig.of(file), file);
+      String fingerprint = Fingerprint.of(ModelConfig.of(file), file);
+      return LoraAdapters.read(adapters()).identity(fingerprint);
     }
   }
 }
