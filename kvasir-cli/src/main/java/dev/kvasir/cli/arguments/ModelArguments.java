@@ -18,9 +18,8 @@ import dev.kvasir.runtime.ProfileSearch;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The model of a command. */
@@ -35,18 +34,18 @@ public final class ModelArguments {
               + " downloaded once. Default: the small bundled model.")
   private ModelLocation location;
 
-  @Option(
-      names = "--lora",
-      paramLabel = "FILE[,SCALE]",
-      description =
-          "Low-rank adapter of a GGUF model on the processor, in a GGUF file, with its effect"
-              + " multiplied by SCALE. May be repeated.")
-  private List<String> adapters = new ArrayList<>();
+  @Mixin private AdapterArguments lora = new AdapterArguments();
 
-  /** Returns the arguments of a model at a location. */
+  /** Returns the arguments of a model at a location, without adapters. */
   public static ModelArguments of(ModelLocation location) {
+    return of(location, new AdapterArguments());
+  }
+
+  /** Returns the arguments of a model at a location; null for the bundled one. */
+  public static ModelArguments of(ModelLocation location, AdapterArguments lora) {
     ModelArguments model = new ModelArguments();
     model.location = location;
+    model.lora = lora;
     return model;
   }
 
@@ -77,26 +76,10 @@ public final class ModelArguments {
     return location.shortName();
   }
 
-  private List<LoraAdapters.Source> adapters() {
-    return adapters.stream().map(ModelArguments::adapter).toList();
-  }
-
-  private static LoraAdapters.Source adapter(String text) {
-    int comma = text.lastIndexOf(',');
-    String scale = comma < 0 ? "1" : text.substring(comma + 1);
-    try {
-      Path file = Path.of(comma < 0 ? text : text.substring(0, comma));
-      return new LoraAdapters.Source(file, Float.parseFloat(scale));
-    } catch (IllegalArgumentException e) {
-      throw new InvalidInputException(
-          "--lora is '%s'; expected FILE or FILE,SCALE with a number".formatted(text), e);
-    }
-  }
-
   public LoadedModel load(EngineOptions options, Streams streams) {
     path(); // its download has a progress of its own
     try (Progress progress = new Progress(streams, "loading")) {
-      EngineOptions withProgress = options.withProgress(progress::update).withAdapters(adapters());
+      EngineOptions withProgress = options.withProgress(progress::update).withAdapters(lora.adapters());
       return isBundled()
           ? LoadedModel.bundled(withProgress)
           : LoadedModel.load(path(), withProgress);
@@ -160,7 +143,7 @@ public final class ModelArguments {
       return new ModelOutline(
           file.name(),
           config,
-          LoraAdapters.read(adapters()).identity(Fingerprint.of(config, file)),
+          LoraAdapters.read(lora.adapters()).identity(Fingerprint.of(config, file)),
           plan.loadedBytes());
     }
   }
@@ -177,7 +160,7 @@ public final class ModelArguments {
     }
     try (GgufFile file = openGguf()) {
       String fingerprint = Fingerprint.of(ModelConfig.of(file), file);
-      return LoraAdapters.read(adapters()).identity(fingerprint);
+      return LoraAdapters.read(lora.adapters()).identity(fingerprint);
     }
   }
 }

@@ -143,6 +143,8 @@ public final class Serve implements Callable<Integer> {
     String wrong = null;
     if (load.profile().isPresent()) {
       wrong = "--profile";
+    } else if (models.hasAdapters()) {
+      wrong = "--lora";
     } else if (service.hasToolFormat()) {
       wrong = "--tool-format";
     } else if (speculation.hasDraftModel()) {

@@ -1,5 +1,6 @@
 package dev.kvasir.cli.serve;
 
+import dev.kvasir.cli.arguments.AdapterArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.cli.terminal.MachineMemory;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The model of a server, or several. */
@@ -44,13 +46,19 @@ final class ServedModelArguments {
               + " Default: three quarters of the machine's memory.")
   private String memory;
 
+  @Mixin private AdapterArguments lora;
+
+  boolean hasAdapters() {
+    return !lora.isEmpty();
+  }
+
   boolean isSeveral() {
     return folder != null || locations.size() > 1;
   }
 
   /** Returns the only model. */
   ModelArguments single() {
-    return ModelArguments.of(locations.isEmpty() ? null : locations.getFirst());
+    return ModelArguments.of(locations.isEmpty() ? null : locations.getFirst(), lora);
   }
 
   /** Rejects options that need several models. */

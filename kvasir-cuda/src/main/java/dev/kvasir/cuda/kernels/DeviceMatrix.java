@@ -1,5 +1,6 @@
 package dev.kvasir.cuda.kernels;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
@@ -155,6 +156,12 @@ record DeviceMatrix(
       byte[] bytes = new byte[(int) type.bytesFor((long) rows * columns)];
       random.nextBytes(bytes);
       MemorySegment data = MemorySegment.ofArray(bytes);
+      if (type == GgmlType.F32) {
+        for (int at = 0; at < bytes.length; at += Float.BYTES) {
+          data.set(JAVA_FLOAT_UNALIGNED, at, (float) random.nextGaussian() * 0.1f);
+        }
+        return new Tensor(type + " at random", type, new long[] {rows, columns}, data);
+      }
       for (int block = 0; block < bytes.length; block += type.blockBytes()) {
         for (int at : halves(type)) {
           float number = 0.001f + 0.01f * random.nextFloat();

@@ -47,7 +47,7 @@ public enum WeightFormat {
   GROUPS4(256, 64, 64),
   /** Codes of 8 bits with a float scale for 16. */
   SIXTEENS(512, 128, 0),
-  /** F16, and BF16 converted to F16 if it is in range. */
+  /** F16, and BF16 and F32 converted to F16 if they are in range. */
   HALVES(1024, 0, 0),
   /** Q8_0 as stored, in blocks. */
   BYTE_BLOCKS(544, 0, 0),
@@ -59,7 +59,7 @@ public enum WeightFormat {
   FIVE_BIT_BLOCKS(352, 0, 0),
   /** Q6_K as stored, in blocks. */
   SIX_BIT_BLOCKS(420, 0, 0),
-  /** F16 and BF16 in blocks. */
+  /** The same in blocks. */
   HALF_BLOCKS(1024, 0, 0);
 
   static final int TILE_ROWS = 16;
@@ -69,7 +69,8 @@ public enum WeightFormat {
 
   /** Types that devices store in blocks: those whose products were checked on one. */
   private static final Set<GgmlType> IN_BLOCKS =
-      EnumSet.of(GgmlType.Q8_0, GgmlType.Q4_K, GgmlType.F16, GgmlType.BF16);
+      EnumSet.of(
+          GgmlType.Q8_0, GgmlType.Q4_K, GgmlType.F16, GgmlType.BF16, GgmlType.F32);
 
   private final int codeBytes;
   private final int scaleBytes;
@@ -100,7 +101,7 @@ public enum WeightFormat {
       case Q4_K -> Optional.of(NIBBLE_BLOCKS);
       case Q5_K -> Optional.of(FIVE_BIT_BLOCKS);
       case Q6_K -> Optional.of(SIX_BIT_BLOCKS);
-      case F16, BF16 -> Optional.of(HALF_BLOCKS);
+      case F16, BF16, F32 -> Optional.of(HALF_BLOCKS);
       default -> Optional.empty();
     };
   }
@@ -113,8 +114,8 @@ public enum WeightFormat {
       case Q4_K -> Optional.of(SUPER4);
       case Q5_K -> Optional.of(SUPER5);
       case Q6_K -> Optional.of(SUPER6);
-      case F16, BF16 -> Optional.of(HALVES);
-      case F32, NVFP4 -> Optional.empty(); // the latter has a further scale for each matrix
+      case F16, BF16, F32 -> Optional.of(HALVES);
+      case NVFP4 -> Optional.empty(); // it has a further scale for each matrix
       default -> of(type.layout());
     };
   }

@@ -6,7 +6,6 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.BlockLayout;
-import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -89,11 +88,9 @@ final class WeightTiles implements AutoCloseable {
     }
 
     private void writeHalves(Tensor tensor, long offset, int to) {
-      boolean brain = tensor.type() == GgmlType.BF16;
       for (int column = 0; column < columns; column++) {
-        short bits = tensor.data().get(JAVA_SHORT_UNALIGNED, offset + 2L * column);
         long at = chunk(to, column) * format.codeBytes() + 2L * WeightFormat.halfOf(to, column);
-        codes.set(JAVA_SHORT_UNALIGNED, at, brain ? halfOf(tensor, bits) : bits);
+        codes.set(JAVA_SHORT_UNALIGNED, at, halfAt(tensor, offset, column));
       }
     }
 
@@ -182,11 +179,9 @@ final class WeightTiles implements AutoCloseable {
     }
 
     private void writeHalfBlocks(Tensor tensor, long offset, int to) {
-      boolean brain = tensor.type() == GgmlType.BF16;
       for (int column = 0; column < columns; column++) {
-        short bits = tensor.data().get(JAVA_SHORT_UNALIGNED, offset + 2L * column);
         long at = block(to, column) + 2L * WeightBlocks.halfOf(to, column);
-        codes.set(JAVA_SHORT_UNALIGNED, at, brain ? halfOf(tensor, bits) : bits);
+        codes.set(JAVA_SHORT_UNALIGNED, at, halfAt(tensor, offset, column));
       }
     }
 
@@ -238,12 +233,23 @@ final class WeightTiles implements AutoCloseable {
     }
   }
 
+  /** Returns a number of a row of a floating-point tensor as fp16. */
+  private static short halfAt(Tensor tensor, long row, int column) {
+    return switch (tensor.type()) {
+      case F32 -> halfOf(tensor, tensor.data().get(JAVA_FLOAT_UNALIGNED, row + 4L * column));
+      case BF16 -> {
+        int bits = tensor.data().get(JAVA_SHORT_UNALIGNED, row + 2L * column) << 16;
+        yield halfOf(tensor, Float.intBitsToFloat(bits));
+      }
+      default -> tensor.data().get(JAVA_SHORT_UNALIGNED, row + 2L * column);
+    };
+  }
+
   /**
-   * Converts bf16 to fp16. Small numbers lose what is below 2^-24; numbers out of range are
-   * rejected.
+   * Converts a number to fp16. Small ones lose what is below 2^-24, and those of F32 what is below
+   * eleven bits; numbers out of range are rejected.
    */
-  private static short halfOf(Tensor tensor, short brain) {
-    float number = Float.intBitsToFloat(brain << 16);
+  private static short halfOf(Tensor tensor, float number) {
     if (!(Math.abs(number) <= 65504)) {
       throw new InvalidInputException(
           "tensor '%s' has a weight of %s; on a device expected at most 65504"
