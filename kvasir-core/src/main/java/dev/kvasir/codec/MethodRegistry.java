@@ -1,5 +1,6 @@
 package dev.kvasir.codec;
 
+import dev.kvasir.error.Spelling;
 import dev.kvasir.spi.QuantizationMethod;
 import java.util.Comparator;
 import java.util.List;
@@ -57,7 +58,12 @@ public final class MethodRegistry {
         .orElseThrow(
             () ->
                 spec.invalid(
-                    "the method '%s' is unknown; known are %s".formatted(spec.name(), syntaxes())));
+                    "the method '%s' is unknown; known are %s%s"
+                        .formatted(spec.name(), syntaxes(), Spelling.hint(spec.name(), names()))));
+  }
+
+  private static List<String> names() {
+    return all().stream().flatMap(method -> method.names().stream()).toList();
   }
 
   private static String syntaxes() {

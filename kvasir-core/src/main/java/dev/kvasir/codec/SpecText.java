@@ -1,6 +1,7 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.Spelling;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -112,7 +113,8 @@ public final class SpecText {
           if (value == null || !keys.contains(key)) {
             String part = value == null ? key : key + "=" + value;
             throw invalid(
-                "'%s' is no key=value of %s; its keys are %s".formatted(part, name, keys));
+                "'%s' is no key=value of %s; its keys are %s%s"
+                    .formatted(part, name, keys, Spelling.hint(key, keys)));
           }
         });
   }

@@ -1,4 +1,5 @@
 /**
- * Errors for users: {@link InvalidInputException}. Every package may use this one; it uses none.
+ * Errors for users: {@link InvalidInputException}, with {@link Spelling} for typing errors. Every
+ * package may use this one; it uses none.
  */
 package dev.kvasir.error;

@@ -9,7 +9,7 @@ public final class MemoryFullException extends InvalidInputException {
   MemoryFullException(long requested, long used, long limit) {
     super(
         Reason.BUSY,
-        "%d bytes are needed for keys and values; %d of %d are taken"
+        "%,d bytes are needed for keys and values; %,d of %,d are taken"
             .formatted(requested, used, limit));
   }
 }

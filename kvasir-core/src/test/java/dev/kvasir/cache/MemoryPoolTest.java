@@ -139,7 +139,7 @@ class MemoryPoolTest {
       assertThatThrownBy(() -> second.reserve(129))
           .isInstanceOf(CacheFullException.class)
           .hasMessageContaining("cannot take 1 tokens after 128")
-          .hasMessageContaining("%d of %d are taken".formatted(3 * DENSE_BLOCK, 3 * DENSE_BLOCK));
+          .hasMessageContaining("%,d of %,d are taken".formatted(3 * DENSE_BLOCK, 3 * DENSE_BLOCK));
       assertThat(pool.usedBytes()).isEqualTo(taken);
       assertThat(second.length()).isEqualTo(128);
       first.truncate(0);

@@ -355,7 +355,9 @@ public final class KvasirServer implements AutoCloseable {
           options.port()
               + (options.metricsPort().isEmpty() ? "" : "," + options.metricsPort().getAsInt());
       throw new InvalidInputException(
-          "%s:%s cannot be listened at: %s".formatted(options.host(), ports, reason(e)), e);
+          "%s:%s cannot be opened: %s; expected a free --port"
+              .formatted(options.host(), ports, reason(e)),
+          e);
     } catch (Exception e) {
       stop(server);
       throw new IllegalStateException(e);

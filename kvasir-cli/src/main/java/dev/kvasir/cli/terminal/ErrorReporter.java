@@ -1,8 +1,10 @@
 package dev.kvasir.cli.terminal;
 
 import dev.kvasir.error.InvalidInputException;
-import java.util.List;
+import dev.kvasir.error.Spelling;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -80,41 +82,27 @@ public final class ErrorReporter {
     CommandLine command = e.getCommandLine();
     boolean isRoot = command.getParent() == null;
     if (e.isUnknownOption()) {
-      return "the option '%s' is unknown; %s%s"
-          .formatted(
-              first, help, isRoot ? "" : ", or put -- before a text that begins with a dash");
+      String word = first.split("=", 2)[0];
+      String near = Spelling.hint(word, command.getCommandSpec().optionsMap().keySet());
+      String dash = isRoot ? "" : ", or put -- before a text that begins with a dash";
+      return "the option '%s' is unknown%s"
+          .formatted(word, near.isEmpty() ? "; " + help + dash : near);
     }
     if (!command.getSubcommands().isEmpty()) {
-      List<String> near = similarCommands(first, command);
       return "the command '%s' is unknown; %s"
           .formatted(
-              first, near.isEmpty() ? help : "did you mean '%s'?".formatted(near.getFirst()));
+              first,
+              similarCommand(first, command).map("did you mean '%s'?"::formatted).orElse(help));
     }
     return "'%s' is one argument too many; put a text of several words in quotes".formatted(first);
   }
 
-  private static List<String> similarCommands(String word, CommandLine group) {
+  private static Optional<String> similarCommand(String word, CommandLine group) {
     String wanted = word.toLowerCase(Locale.ROOT);
-    return group.getSubcommands().keySet().stream()
-        .filter(name -> name.startsWith(wanted) || editDistance(name, wanted) <= 2)
-        .toList();
-  }
-
-  /** Returns the Levenshtein distance. */
-  private static int editDistance(String a, String b) {
-    int[] row = new int[b.length() + 1];
-    for (int j = 0; j <= b.length(); j++) {
-      row[j] = j;
-    }
-    for (int i = 1; i <= a.length(); i++) {
-      int diagonal = row[0];
-      row[0] = i;
-      for (int j = 1; j <= b.length(); j++) {
-        int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-        diagonal = row[j];
-        row[j] = Math.min(replaced, Math.min(row[j], row[j - 1]) + 1);
-      }
-    }
-    return row[b.length()];
+    Set<String> names = group.getSubcommands().keySet();
+    return names.stream()
+        .filter(name -> name.startsWith(wanted))
+        .findFirst()
+        .or(() -> Spelling.nearest(wanted, names));
   }
 }

@@ -68,7 +68,7 @@ final class DivergenceChart {
         picture,
         tokens.ticks().stream().mapToDouble(tokens::at).toArray(),
         tokens.ticks().stream().map(tick -> ChartText.count(tick.longValue())).toList(),
-        "tokens read");
+        "tokens scored");
     for (Row row : drawn) {
       line(picture, row, RowStyle.of(row, rows), tokens, divergence, frame);
     }
