@@ -7,8 +7,8 @@ import java.util.Arrays;
  * in a hundred steps takes more than {@link #TAIL_SLOWDOWN} times as long as usual.
  *
  * <p>The slowdown that a step is planned for follows from that: it falls with each step beyond the
- * limit and grows with the others. Where steps take as long as estimated, prompts get more rows than
- * on a machine with other work.
+ * limit and grows with the others. Where steps take as long as estimated, prompts get more rows
+ * than on a machine with other work.
  *
  * <p>The usual time is measured in steps without prompt rows. If there are always prompts, one in
  * {@link #DECODE_ONLY_EVERY} steps runs without them. A prompt row adds
