@@ -11,6 +11,7 @@ import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.memory.ByteCount;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
@@ -49,7 +50,10 @@ import picocli.CommandLine.Option;
           + " prompts arrive, with what its longest gaps were filled with; the process's memory is"
           + " told before, in between and after; and sessions are opened until memory is full."
     },
-    footer = {"  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60"})
+    footer = {
+      "  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60",
+      "  kvasir bench serve --mixed --clients 256 --seconds 3600 --session-tokens 16000"
+    })
 final class ServeBench implements Callable<Integer> {
   private static final int PROMPTS = 16;
   private static final int LONG_PROMPTS = 8;
@@ -112,6 +116,21 @@ final class ServeBench implements Callable<Integer> {
   private int sessionTokens;
 
   @Option(
+      names = "--mixed",
+      description = {
+        "Instead of all that: prompts from 64 to --session-tokens tokens by the last number of",
+        "  --clients against --kv-memory, for --seconds. Every text must be the one alone."
+      })
+  private boolean mixed;
+
+  @Option(
+      names = "--kv-memory",
+      defaultValue = "256MiB",
+      paramLabel = "SIZE",
+      description = "Budget of --mixed (default: ${DEFAULT-VALUE}).")
+  private String memory;
+
+  @Option(
       names = "--trace",
       paramLabel = "FILE",
       description = {
@@ -133,6 +152,9 @@ final class ServeBench implements Callable<Integer> {
     OptionValue.atLeast("--tokens", tokens, 2);
     if (traceFile != null) {
       AtomicFile.checkWritable(traceFile);
+    }
+    if (mixed) {
+      return mixedLoad(spec);
     }
     int most = Math.max(1, Arrays.stream(clients).max().orElse(1));
     try (LoadedModel loaded = load(Long.MAX_VALUE)) {
@@ -160,6 +182,15 @@ final class ServeBench implements Callable<Integer> {
     }
     fill(fits);
     return 0;
+  }
+
+  private int mixedLoad(CacheSpec spec) throws Exception {
+    try (LoadedModel loaded = load(ByteCount.parse("--kv-memory", memory))) {
+      int count = Math.max(1, clients[clients.length - 1]);
+      boolean right =
+          new MixedLoad(loaded, spec, tokens, out, err).run(count, seconds, sessionTokens);
+      return right ? 0 : 1;
+    }
   }
 
   private LoadedModel load(long bytes) {

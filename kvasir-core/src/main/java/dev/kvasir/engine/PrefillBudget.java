@@ -3,8 +3,12 @@ package dev.kvasir.engine;
 import java.util.Arrays;
 
 /**
- * Limits the prompt tokens that share a step with decoding requests (chunked prefill), so that the
- * time between two tokens is about {@link #MAX_SLOWDOWN} times the usual one.
+ * Limits the prompt tokens that share a step with decoding requests (chunked prefill), so that one
+ * in a hundred steps takes more than {@link #TAIL_SLOWDOWN} times as long as usual.
+ *
+ * <p>The slowdown that a step is planned for follows from that: it falls with each step beyond the
+ * limit and grows with the others. Where steps take as long as estimated, prompts get more rows
+ * than on a machine with other work.
  *
  * <p>The usual time is measured in steps without prompt rows. If there are always prompts, one in
  * {@link #DECODE_ONLY_EVERY} steps runs without them. A prompt row adds
@@ -14,14 +18,28 @@ import java.util.Arrays;
  * </pre>
  *
  * Both costs are estimated from measured steps: they depend on the model, the cache, and the load
- * of the machine. Steps slower than estimated change the estimates faster than faster ones, since a
- * late token is noticeable and a slightly late prompt is not.
+ * of the machine. Kernels multiply {@link StepCosts#ROWS_TOGETHER} rows at a time, so a step gets a
+ * multiple of that where it can: more rows in the same time, which the estimates fit better.
  *
  * <p>Results do not depend on the budget, since a prefill step gives the same bits however it is
  * chunked.
  */
 final class PrefillBudget {
+  /** The time of a step that one in a hundred may exceed, in usual times. */
+  private static final double TAIL_SLOWDOWN = 2.5;
+
+  /** A step beyond this is a pause, whatever its rows are. */
+  private static final double PAUSE_SLOWDOWN = 5;
+
+  /** Bounds of the slowdown that steps are planned for. */
+  private static final double MIN_SLOWDOWN = 1.5;
+
   private static final double MAX_SLOWDOWN = 2;
+
+  /** What a step beyond the limit takes from the planned slowdown; others give it back. */
+  private static final double SLOWDOWN_STEP = 0.05;
+
+  private static final double SLOWDOWN_GROWTH = SLOWDOWN_STEP / 99;
   private static final int DECODE_ONLY_EVERY = 32;
   private static final int MAX_ROWS = 256;
 
@@ -37,10 +55,11 @@ final class PrefillBudget {
    */
   private static final int HISTORY = 9;
 
-  /** The share of an error that corrects the estimates after one step. */
-  private static final double GAIN_WHEN_SLOWER = 0.2;
+  /** Decode-only steps before prompts join, since a single one may have been disturbed. */
+  private static final int MIN_SAMPLES = 3;
 
-  private static final double GAIN_WHEN_FASTER = 0.05;
+  /** The share of an error that corrects the estimates after one step. */
+  private static final double GAIN = 0.1;
 
   /** Maximum error of a step, as a share of the usual time: a pause says nothing about rows. */
   private static final double MAX_ERROR = 0.5;
@@ -56,6 +75,7 @@ final class PrefillBudget {
   private int sinceDecodeOnly;
   private int withoutPrefill; // steps since the last one with prompt rows
 
+  private double slowdown = MAX_SLOWDOWN; // that steps are planned for
   private double rowNanos = -1; // cost of a row without its past; below 0 until known
   private double pastNanos; // cost of a unit of a row's past
 
@@ -90,12 +110,12 @@ final class PrefillBudget {
       spentNanos = 0;
       remainingNanos = Double.POSITIVE_INFINITY;
       mustProgress = true;
-    } else if (hasRows && (samples == 0 || sinceDecodeOnly >= DECODE_ONLY_EVERY)) {
+    } else if (hasRows && (samples < MIN_SAMPLES || sinceDecodeOnly >= DECODE_ONLY_EVERY)) {
       remainingNanos = 0;
       mustProgress = false;
     } else {
       boolean hasWaited = withoutPrefill >= MAX_STEPS_WITHOUT_PREFILL;
-      remainingNanos = usualNanos() * (MAX_SLOWDOWN * (hasWaited ? 1 : freeShare) - 1) - spentNanos;
+      remainingNanos = usualNanos() * (slowdown * (hasWaited ? 1 : freeShare) - 1) - spentNanos;
       mustProgress = !hasRows || hasWaited || freeShare == 1 && spentNanos == 0;
     }
   }
@@ -105,7 +125,8 @@ final class PrefillBudget {
     int maxRows = MAX_ROWS - rows;
     double each = nanosOfRow(past);
     int fitting = remainingNanos <= 0 ? 0 : (int) Math.min(maxRows, remainingNanos / each);
-    return rows == 0 && mustProgress ? Math.max(1, fitting) : fitting;
+    int aligned = fitting - (decodingRows + rows + fitting) % StepCosts.ROWS_TOGETHER;
+    return rows == 0 && mustProgress && aligned < 1 ? Math.max(1, fitting) : Math.max(0, aligned);
   }
 
   /** Adds {@code count} rows of a prompt to this step. */
@@ -135,6 +156,14 @@ final class PrefillBudget {
     } else {
       sinceDecodeOnly++;
       updateCosts(nanos);
+      updateSlowdown(nanos / (usualUnitNanos() * (BASE_ROWS + decodingRows)));
+    }
+  }
+
+  private void updateSlowdown(double ratio) {
+    if (ratio < PAUSE_SLOWDOWN) {
+      double change = ratio > TAIL_SLOWDOWN ? -SLOWDOWN_STEP : SLOWDOWN_GROWTH;
+      slowdown = Math.clamp(slowdown + change, MIN_SLOWDOWN, MAX_SLOWDOWN);
     }
   }
 
@@ -153,7 +182,7 @@ final class PrefillBudget {
     double usual = usualUnitNanos() * (BASE_ROWS + decodingRows);
     double error = nanos - usual - rows * rowNanos - pastUnits * pastNanos;
     double bounded = Math.clamp(error, -MAX_ERROR * usual, MAX_ERROR * usual);
-    double correction = bounded * (error > 0 ? GAIN_WHEN_SLOWER : GAIN_WHEN_FASTER);
+    double correction = bounded * GAIN;
     double size = (double) rows * rows + pastUnits * pastUnits;
     rowNanos = Math.max(0, rowNanos + correction * rows / size);
     pastNanos = Math.max(0, pastNanos + correction * pastUnits / size);

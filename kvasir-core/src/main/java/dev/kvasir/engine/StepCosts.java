@@ -14,7 +14,7 @@ final class StepCosts {
   private static final int MAX_ROWS = 128;
 
   /** Kernels multiply four rows at a time; the rows that remain cost more. */
-  private static final int ROWS_TOGETHER = 4;
+  static final int ROWS_TOGETHER = 4;
 
   /** Shares of an error that correct the base: single rows measure it, others suggest it. */
   private static final double BASE_GAIN = 0.2;

@@ -100,6 +100,23 @@ class PrefillBudgetTest {
   }
 
   @Test
+  void fewStepsAreLongOnAMachineWithOtherWork() {
+    double[] times =
+        run(
+            1,
+            PROMPT,
+            (rows, more, _) -> 1000.0 * (19 + rows + more) * Math.exp(0.2 * random.nextGaussian()));
+    assertThat(at(0.98, times) / 20_000).isLessThan(2.5);
+    assertThat(at(0.5, times) / 20_000).isBetween(1.3, 2.0);
+  }
+
+  @Test
+  void stepsHaveAMultipleOfTheRowsThatKernelsMultiplyTogether() {
+    learn();
+    assertThat((1 + plan(1, 1, 0, 1)) % StepCosts.ROWS_TOGETHER).isZero();
+  }
+
+  @Test
   void costsOfASlowMachineAreForgottenOnAFastOne() {
     run(1, PROMPT, (rows, more, _) -> 50_000.0 * (3 + 10 * (rows + more)));
     double[] times = run(1, PROMPT, (rows, more, _) -> 1000.0 * (40 + rows + more));
