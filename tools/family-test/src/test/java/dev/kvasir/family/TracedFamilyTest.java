@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 /** Compares the lab's decoder, which computes gradients, with the engine and with differences. */
 class TracedFamilyTest {
   private static final String UNTRACEABLE =
-      "DEEPSEEK.*|LFM2|QWEN35.*|QWEN3_NEXT|GRANITE_HYBRID|NEMOTRON_H";
+      "DEEPSEEK.*|LFM2.*|QWEN35.*|QWEN3_NEXT|GRANITE_HYBRID.*|NEMOTRON_H.*|GEMMA4.*";
 
   /** The engine sums in another order, in 32-bit floats. */
   private static final double ROUNDING = 1e-4;
