@@ -37,7 +37,7 @@ import picocli.CommandLine.Mixin;
     footer = {
       "  kvasir serve --kv auto",
       "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
-      "  kvasir serve --models-dir models --memory 24GiB --kv some-model=kivi:2",
+      "  kvasir serve --models-dir models --memory 24GiB --kv kivi:4",
       "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
       "  kvasir serve --kv kivi:2 --store /var/lib/kvasir,50GiB --store redis://10.0.0.7",
       "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
