@@ -137,22 +137,9 @@ DEVICE void leaveOutputs(PackedHeads<D>& heads, int set, int sets, int warp, int
   }
 }
 
-// Keys and values that consist of codes only.
-template <int BITS, int D, int SETS> struct CodesAlone {
-  using Page = PackedPage<BITS, D>;
-  DEVICE CodesAlone(const Attention&, const Work&, u8*) {}
-  DEVICE void begin(u32, int) {}
-  DEVICE void addScores(u32, int, float (&)[SETS][4], float (&)[SETS][4]) {}
-  DEVICE void shrink(int, float, float) {}
-  DEVICE void collect(u32, int, const u32 (&)[4]) {}
-  DEVICE PlainOutputs<D, 4 * SETS> outputs(const Attention& a, const Work& work, float* memory) const {
-    return {memory, a.outputs + work.row(a) * D};
-  }
-};
-
-// Attends packed pages and fp16 pages, for up to four heads in each of SETS sets.
+// Attends packed pages and fp16 pages, for up to four heads in each of SETS sets. turns.cuh has the same for pages of codes alone.
 // PART: what keys and values have in addition to their codes
-template <int BITS, int D, int SETS, class PART = CodesAlone<BITS, D, SETS>> DEVICE void attendPacked(const Attention& a) {
+template <int BITS, int D, int SETS, class PART> DEVICE void attendPacked(const Attention& a) {
   using Page = typename PART::Page;
   __shared__ BlockMemory block;
   letNextBegin();

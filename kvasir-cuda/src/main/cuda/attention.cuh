@@ -41,6 +41,9 @@ struct Attention {
   u64 fourOffset;          // from the pages that the table names to this layer's 4-bit pages
   u64 twoOffset;           // the same for 2-bit pages
   u64 tableOffset;         // the same for pages of the sequence's tables
+  const u32* firstTurns;   // of each block that takes several splits, and the number of all turns (turns.cuh)
+  const struct Turn* turns;
+  u32 rows;                // KV heads times headBlocks
 };
 
 // grid (splits, KV heads * headBlocks, sequences)
@@ -72,6 +75,10 @@ struct Work {
 
   DEVICE bool none() const { return split >= splits; }
 
+  // Returns the index of these heads of the sequence, and that of their first split among all outputs of splits.
+  DEVICE size_t place() const { return (size_t)blockIdx.z * gridDim.y + blockIdx.y; }
+  DEVICE size_t firstPart() const { return place() * gridDim.x; }
+
   // Returns the first unit of a share. Pages times splits fit 32 bits; 64 bits would take longer to divide.
   DEVICE int begin(int units, int share) const { return (int)((u32)units * (u32)share / (u32)splits); }
 
@@ -80,4 +87,7 @@ struct Work {
     const u32 kvHeads = gridDim.y / a.headBlocks;
     return ((size_t)blockIdx.z * kvHeads + kvHead) * a.sharing + firstHead;
   }
+
+ protected:
+  Work() = default;
 };

@@ -13,6 +13,7 @@
 #include "prompt.cuh"
 #include "residuals.cuh"
 #include "store.cuh"
+#include "turns.cuh"
 #include "widths.cuh"
 
 #define HALVES(D)                                                                                                      \
@@ -37,7 +38,7 @@
 #define ATTEND(BITS, D, SETS, THREADS)                                                                                 \
   extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
       attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
-    attendPacked<BITS, D, SETS>(a);                                                                                    \
+    attendInTurn<BITS, D, SETS>(a);                                                                                    \
   }
 
 HALVES(64) HALVES(96) HALVES(128) HALVES(256)

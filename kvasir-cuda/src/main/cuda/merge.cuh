@@ -72,15 +72,16 @@ template <int D, int HEADS> struct PlainOutputs {
   }
 };
 
+// Adds the outputs of warps. They are the output of the heads if there is one split, and otherwise the output of this split.
 // Columns are groups of four of a head's WIDTH numbers, head by head. Before a barrier, all warps have written their
 // outputs, and their maxima and sums to the block's memory.
-template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, const OUTPUTS& out) {
+template <class WORK, class OUTPUTS>
+DEVICE void addWarps(const Attention& a, const WORK& work, const BlockMemory& block, const OUTPUTS& out) {
   constexpr int D = OUTPUTS::WIDTH;
   const int thread = threadIdx.x, threads = blockDim.x, warps = threads / 32;
   const int columns = work.heads * (D / 4);   // of four channels
-  const size_t place = (size_t)blockIdx.z * gridDim.y + blockIdx.y;
-  float4* parts = reinterpret_cast<float4*>(a.partOutputs) + place * gridDim.x * a.heads * (D / 4);
-  float2* sums = a.partSums + place * gridDim.x * a.heads;
+  float4* parts = reinterpret_cast<float4*>(a.partOutputs) + work.firstPart() * a.heads * (D / 4);
+  float2* sums = a.partSums + work.firstPart() * a.heads;
 
 #pragma unroll 1   // here and below: code that runs once should be small
   for (int column = thread; column < columns; column += threads) {
@@ -99,20 +100,14 @@ template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work
       if (column % (D / 4) == 0) sums[work.split * work.heads + head] = float2{all.most, all.sum};
     }
   }
-  if (work.splits == 1) return;
+}
 
-  __syncthreads();
-  if (thread == 0) {   // fences of one thread cover all writes before the barrier
-    u32 before;
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
-                 : "=r"(before) : "l"(a.arrivals + place), "r"((u32)work.splits - 1) : "memory");
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-    block.last = before == (u32)(work.splits - 1);   // the counter has wrapped to zero for the next launch
-  }
-  __syncthreads();
-  if (!block.last) return;
-
+// Adds the outputs of all splits. The memory of the outputs of warps is free.
+template <class WORK, class OUTPUTS> DEVICE void addAllSplits(const Attention& a, const WORK& work, const OUTPUTS& out) {
+  constexpr int D = OUTPUTS::WIDTH;
+  const int thread = threadIdx.x, threads = blockDim.x, columns = work.heads * (D / 4);
+  const float4* parts = reinterpret_cast<const float4*>(a.partOutputs) + work.firstPart() * a.heads * (D / 4);
+  const float2* sums = a.partSums + work.firstPart() * a.heads;
   const int teams = max(threads / columns, 1);   // each takes every teams-th split
   Merged* rest = reinterpret_cast<Merged*>(out.memory);
 #pragma unroll 1
@@ -140,4 +135,22 @@ template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work
     }
     if (works && team == 0) out.store(column, all.mean());
   }
+}
+
+// Merges the outputs of warps, and of splits in the last block of them.
+template <class OUTPUTS> DEVICE void finish(const Attention& a, const Work& work, BlockMemory& block, const OUTPUTS& out) {
+  addWarps(a, work, block, out);
+  if (work.splits == 1) return;
+
+  __syncthreads();
+  if (threadIdx.x == 0) {   // fences of one thread cover all writes before the barrier
+    u32 before;
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before) : "l"(a.arrivals + work.place()), "r"((u32)work.splits - 1) : "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    block.last = before == (u32)(work.splits - 1);   // the counter has wrapped to zero for the next launch
+  }
+  __syncthreads();
+  if (block.last) addAllSplits(a, work, out);
 }

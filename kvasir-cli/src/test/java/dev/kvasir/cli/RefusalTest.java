@@ -40,6 +40,13 @@ class RefusalTest {
   }
 
   @Test
+  void devicesHaveNumbers() {
+    CommandRun.of("serve", "--speculate", "ngram", "--device", "cuda:1")
+        .isRefusedWith("--speculate is ngram; with --device cuda expected off or auto");
+    CommandRun.of("generate", "--device", "cuda:x", "Once").isRefusedWith("--device is 'cuda:x'");
+  }
+
+  @Test
   void theLabKeepsToTheModelsContext() {
     String file = folder.resolve("a.profile").toString();
     CommandRun.of("tune", "--context", "20000", "--out", file)

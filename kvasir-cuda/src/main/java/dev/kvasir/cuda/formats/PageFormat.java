@@ -84,6 +84,11 @@ public interface PageFormat {
     return blockBytes();
   }
 
+  /** Returns whether thread blocks take several splits in turn, as in turns.cuh. */
+  default boolean attendsInTurn() {
+    return false;
+  }
+
   /** Returns the maximum number of warps per block, limited by registers. */
   default int maxWarps() {
     return HeadBlocks.MAX_WARPS;

@@ -33,10 +33,11 @@ import java.lang.foreign.MemorySegment;
  * 24 u64 outputs     56 u64 packed offset                       92 u32 stages
  *                                                               96 u32 early, 100 u32 short split pages
  * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
+ * 144 u64 first turns of blocks            152 u64 turns           160 u32 rows
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 144;
+  private static final int ARGUMENT_BYTES = 168;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final CudaContext context;
@@ -54,10 +55,14 @@ public final class PagedAttention implements AutoCloseable {
   private DeviceMemory partSums;
   private int partCapacity;
   private final DeviceMemory arrivals;
+  private final SplitTurns turns; // null if blocks have one split each
   private PageTable table;
   private LayerOffsets offsets = LayerOffsets.FIRST;
+  private final Tiling usualTiling;
   private Tiling tiling;
   private SplitPlan splitPlan;
+  private LaunchPlan
+      launchPlan; // kept while nothing in it changes, as a step should allocate little
 
   /**
    * @throws dev.kvasir.cuda.driver.DeviceException if there is no kernel for the shape
@@ -74,6 +79,13 @@ public final class PagedAttention implements AutoCloseable {
     this.shape = shape;
     this.blocks = HeadBlocks.of(format, shape);
     this.maxSequences = maxSequences;
+    this.usualTiling =
+        Tiling.of(
+            format,
+            shape.headDim(),
+            blocks.sets(),
+            blocks.maxWarps(format, shape.headDim()),
+            device.sharedMemoryBytes());
     this.kernel = module.kernel(blocks.kernelName(format, shape.headDim()));
     this.auxiliary = format.newAuxiliaryKernels(module, stream, shape, maxSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
@@ -82,12 +94,15 @@ public final class PagedAttention implements AutoCloseable {
     allocateParts(stepCapacity);
     this.arrivals = context.allocate((long) rows() * maxSequences * Integer.BYTES);
     arrivals.fill(stream, (byte) 0);
+    this.turns =
+        format.attendsInTurn() ? new SplitTurns(context, stream, rows(), stepCapacity) : null;
     argument.set(JAVA_LONG, 48, arrivals.address());
     argument.set(JAVA_FLOAT, 72, scale(shape));
     argument.set(JAVA_INT, 76, shape.queriesPerKvHead());
     argument.set(JAVA_INT, 80, blocks.heads());
     argument.set(JAVA_INT, 84, blocks.blocks());
     argument.set(JAVA_LONG, 104, auxiliary.tableAddress(0));
+    argument.set(JAVA_INT, 160, rows());
   }
 
   /** Returns the factor of dot products; softmax uses powers of two. */
@@ -135,31 +150,37 @@ public final class PagedAttention implements AutoCloseable {
    * splits on each sequence's own length, so the result of a sequence does not depend on others.
    */
   public void plan(PageTable batch) {
-    plan(
-        batch,
-        Tiling.of(
-            format,
-            shape.headDim(),
-            blocks.maxWarps(format, shape.headDim()),
-            device.sharedMemoryBytes()));
+    plan(batch, usualTiling);
   }
 
   void plan(PageTable batch, Tiling chosen) {
-    plan(batch, chosen, SplitPlan.of(batch));
+    plan(batch, chosen, SplitPlan.of(batch, splitPlan));
   }
 
   void plan(PageTable batch, Tiling chosen, SplitPlan shared) {
+    plan(batch, chosen, shared, device.multiprocessors());
+  }
+
+  /**
+   * @param blockCount thread blocks that take turns, if the format does so
+   */
+  void plan(PageTable batch, Tiling chosen, SplitPlan shared, int blockCount) {
     check(batch);
     table = batch;
     tiling = chosen;
     splitPlan = shared;
     ensureParts(splitPlan.splits() * rows() * table.sequences());
-    int sharedBytes = tiling.sharedBytes(format, shape.headDim());
+    int sharedBytes = tiling.sharedBytes(format, shape.headDim(), blocks.sets());
     kernel.allowSharedBytes(sharedBytes);
-    launch
-        .grid(splitPlan.splits(), rows(), table.sequences())
-        .block(32 * tiling.warps())
-        .shared(sharedBytes);
+    launch.block(32 * tiling.warps()).shared(sharedBytes);
+    if (turns == null) {
+      launch.grid(splitPlan.splits(), rows(), table.sequences());
+    } else {
+      turns.plan(table, splitPlan, blockCount);
+      launch.grid(turns.blocks(), 1, 1);
+      argument.set(JAVA_LONG, 144, turns.firstTurnsAddress());
+      argument.set(JAVA_LONG, 152, turns.turnsAddress());
+    }
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitPlan.maxPages());
     argument.set(JAVA_INT, 100, splitPlan.shortPages());
@@ -221,29 +242,56 @@ public final class PagedAttention implements AutoCloseable {
   /**
    * How a batch is split into blocks and warps.
    *
+   * @param blocks thread blocks that take turns; 0 if each has one split
+   * @param turns address of the turns; 0 if there are none
    * @param parts address of the outputs of splits
    * @param workspace address of what the kernel writes in addition to its outputs
    */
-  public record LaunchPlan(Tiling tiling, SplitPlan splitPlan, long parts, long workspace) {}
+  public record LaunchPlan(
+      Tiling tiling, SplitPlan splitPlan, int blocks, long turns, long parts, long workspace) {
+    private boolean isOf(
+        Tiling itsTiling,
+        SplitPlan itsSplits,
+        int itsBlocks,
+        long itsTurns,
+        long itsParts,
+        long itsWorkspace) {
+      return tiling.equals(itsTiling)
+          && splitPlan.equals(itsSplits)
+          && blocks == itsBlocks
+          && turns == itsTurns
+          && parts == itsParts
+          && workspace == itsWorkspace;
+    }
+  }
 
   public LaunchPlan launchPlan() {
-    return new LaunchPlan(tiling, splitPlan, partOutputs.address(), auxiliary.workspaceAddress());
+    int turnBlocks = turns == null ? 0 : turns.blocks();
+    long turnsAt = turns == null ? 0 : turns.turnsAddress();
+    long parts = partOutputs.address();
+    long workspace = auxiliary.workspaceAddress();
+    if (launchPlan == null
+        || !launchPlan.isOf(tiling, splitPlan, turnBlocks, turnsAt, parts, workspace)) {
+      launchPlan = new LaunchPlan(tiling, splitPlan, turnBlocks, turnsAt, parts, workspace);
+    }
+    return launchPlan;
   }
 
   /** Returns a description of the plan for users. */
   public String describePlan() {
-    return "%s, %d warps of %d stages, %d splits of %d pages"
+    return "%s, %d warps of %d stages, %d splits of %d pages%s"
         .formatted(
             kernel.name(),
             tiling.warps(),
             tiling.stages(),
             splitPlan.splits(),
-            splitPlan.pagesPerSplit());
+            splitPlan.pagesPerSplit(),
+            turns == null ? "" : " in %d blocks".formatted(turns.blocks()));
   }
 
   @Override
   public void close() {
-    Resources.closeAll(auxiliary, partOutputs, partSums, arrivals);
+    Resources.closeAll(auxiliary, partOutputs, partSums, arrivals, turns);
   }
 
   /**
@@ -262,14 +310,15 @@ public final class PagedAttention implements AutoCloseable {
      * Returns the tiling of a format: as many warps as fit, with a second stage each if possible;
      * more stages gained nothing on an H200.
      *
+     * @param sets sets of four heads
      * @param maxWarps limit set by the kernel's registers
      */
-    static Tiling of(PageFormat format, int headDim, int maxWarps, int sharedBytes) {
+    static Tiling of(PageFormat format, int headDim, int sets, int maxWarps, int sharedBytes) {
       int unit = format.unitBytes(headDim);
-      int available = sharedBytes - OWN_SHARED_BYTES - format.blockBytes(headDim);
+      int available = sharedBytes - OWN_SHARED_BYTES - blockBytes(format, headDim);
       boolean large = !format.isQuantized() && unit >= LARGE_UNIT_BYTES;
       int warps = large ? Math.min(maxWarps, FEW_WARPS) : maxWarps;
-      return fitting(warps, available, unit, format.warpBytes(), 2);
+      return fitting(warps, available, unit, warpBytes(format, headDim, sets), 2);
     }
 
     private static Tiling fitting(
@@ -281,9 +330,19 @@ public final class PagedAttention implements AutoCloseable {
       return new Tiling(warps, Math.min((available / warps - warpBytes) / unit, maxStages));
     }
 
-    int sharedBytes(PageFormat format, int headDim) {
-      return warps * (stages * format.unitBytes(headDim) + format.warpBytes())
-          + format.blockBytes(headDim);
+    /** Outputs of warps have memory of their own if the rings are in use at the same time. */
+    private static int warpBytes(PageFormat format, int headDim, int sets) {
+      int outputs = format.attendsInTurn() ? sets * HeadBlocks.SET_HEADS * headDim : 0;
+      return format.warpBytes() + outputs * Float.BYTES;
+    }
+
+    private static int blockBytes(PageFormat format, int headDim) {
+      return format.blockBytes(headDim) + (format.attendsInTurn() ? SplitTurns.SHARED_BYTES : 0);
+    }
+
+    int sharedBytes(PageFormat format, int headDim, int sets) {
+      return warps * (stages * format.unitBytes(headDim) + warpBytes(format, headDim, sets))
+          + blockBytes(format, headDim);
     }
   }
 }

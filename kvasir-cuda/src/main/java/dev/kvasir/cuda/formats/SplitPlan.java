@@ -32,20 +32,38 @@ public record SplitPlan(int splits, int pagesPerSplit, int maxPages, int shortPa
     this(splits, pagesPerSplit, pagesPerSplit, pagesPerSplit);
   }
 
-  static SplitPlan of(PageTable table) {
+  /**
+   * @param before returned if the plan is the same; may be null
+   */
+  static SplitPlan of(PageTable table, SplitPlan before) {
     int longest = 1;
     for (int s = 0; s < table.sequences(); s++) {
       longest = Math.max(longest, table.pages(s));
     }
     int splits = splits(longest);
     int pages = Math.ceilDiv(Math.ceilDiv(longest, splits), PAGE_STEP) * PAGE_STEP;
-    return new SplitPlan(splits, pages, MAX_PAGES, SHORT_PAGES);
+    boolean isSame =
+        before != null
+            && before.splits == splits
+            && before.pagesPerSplit == pages
+            && before.maxPages == MAX_PAGES
+            && before.shortPages == SHORT_PAGES;
+    return isSame ? before : new SplitPlan(splits, pages, MAX_PAGES, SHORT_PAGES);
   }
 
   /** Returns the splits of a sequence. */
   static int splits(int pages) {
-    int few = Math.min(Math.ceilDiv(pages, SHORT_PAGES), SHORT_SPLITS);
-    return Math.max(few, Math.ceilDiv(pages, MAX_PAGES));
+    return splits(pages, MAX_PAGES, SHORT_PAGES);
+  }
+
+  private static int splits(int pages, int maxPages, int shortPages) {
+    int few = Math.min(Math.ceilDiv(pages, shortPages), SHORT_SPLITS);
+    return Math.max(few, Math.ceilDiv(pages, maxPages));
+  }
+
+  /** Returns the splits of a sequence in this plan. */
+  int splitsOf(int pages) {
+    return Math.min(splits, splits(pages, maxPages, shortPages));
   }
 
   /** Returns the splits for which a step of some sequences always has memory. */

@@ -2,10 +2,8 @@ package dev.kvasir.cuda.kernels;
 
 import dev.kvasir.format.BlockLayout;
 import dev.kvasir.format.GgmlType;
-import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * The format of weights on a device, in chunks of 16 rows by 32 columns, as in weights.cuh. A lane
@@ -67,11 +65,6 @@ public enum WeightFormat {
 
   private static final int NIBBLE_BYTES = 256;
 
-  /** Types that devices store in blocks: those whose products were checked on one. */
-  private static final Set<GgmlType> IN_BLOCKS =
-      EnumSet.of(
-          GgmlType.Q8_0, GgmlType.Q4_K, GgmlType.F16, GgmlType.BF16, GgmlType.F32);
-
   private final int codeBytes;
   private final int scaleBytes;
   private final int minimumBytes;
@@ -88,9 +81,8 @@ public enum WeightFormat {
    * @param blocks whether the device has kernels for weights in blocks
    */
   static Optional<WeightFormat> of(GgmlType type, long columns, boolean blocks) {
-    return blocks && columns % WeightBlocks.COLUMNS == 0 && IN_BLOCKS.contains(type)
-        ? blocked(type)
-        : of(type);
+    boolean fits = blocks && columns % WeightBlocks.COLUMNS == 0;
+    return (fits ? blocked(type) : Optional.<WeightFormat>empty()).or(() -> of(type));
   }
 
   /** Returns the format of a type in blocks; empty if there are no kernels for it. */

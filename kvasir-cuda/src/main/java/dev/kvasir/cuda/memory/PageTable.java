@@ -220,11 +220,16 @@ public final class PageTable implements AutoCloseable {
     return entryCount;
   }
 
+  /** Returns the index of a sequence's first entry. */
+  public int firstEntry(int sequence) {
+    return sequences[FIELDS * sequence];
+  }
+
   public int packedPages(int sequence) {
     return sequences[FIELDS * sequence + PACKED_PAGES];
   }
 
-  int fp16Pages(int sequence) {
+  public int fp16Pages(int sequence) {
     return sequences[FIELDS * sequence + FP16_PAGES];
   }
 

@@ -104,7 +104,8 @@ class PagedAttentionTest extends DeviceTestCase {
       for (int warps : List.of(1, 2, 4, 8, 16)) {
         for (int stages : List.of(1, 2, 3)) {
           Tiling tiling = new Tiling(warps, stages);
-          if (tiling.sharedBytes(format, 64) > device.context.device().sharedMemoryBytes() - 4096) {
+          if (tiling.sharedBytes(format, 64, 1)
+              > device.context.device().sharedMemoryBytes() - 4096) {
             continue;
           }
           for (int splits : List.of(1, 2, 7, 40)) {
@@ -112,6 +113,34 @@ class PagedAttentionTest extends DeviceTestCase {
             double error = error(attend(attention, batch, queries, false), wanted);
             assertThat(error).as(attention.describePlan()).isLessThan(MOST_ERROR);
           }
+        }
+      }
+    }
+  }
+
+  /** Splits are computed alike by whichever block takes them. */
+  @ParameterizedTest
+  @FieldSource("dev.kvasir.cuda.formats.Formats#PACKED")
+  void divisionOfSplitsAmongBlocksChangesNoBit(PageFormat format) {
+    AttentionShape shape = new AttentionShape(12, 3, 128);
+    List<Tokens> sequences =
+        List.of(
+            tokens(format, 5, 64 * 70, 130),
+            tokens(format, 0, 0, 9),
+            tokens(format, 0, 64 * 12, 0),
+            tokens(format, 64, 64 * 200, 64));
+    DeviceBatch batch = batch(format, shape, sequences);
+    short[] queries = queries(batch, 1);
+    try (PagedAttention attention = attention(batch)) {
+      attention.plan(batch.table);
+      short[] wanted = attend(attention, batch, queries, false);
+      PagedAttention.LaunchPlan plan = attention.launchPlan();
+      for (int blocks : List.of(1, 2, 5, 17, 40)) {
+        attention.plan(batch.table, plan.tiling(), plan.splitPlan(), blocks);
+        for (int turn = 0; turn < 3; turn++) { // counters are zero again after each
+          assertThat(attend(attention, batch, queries, turn == 1))
+              .as("%d blocks", blocks)
+              .isEqualTo(wanted);
         }
       }
     }

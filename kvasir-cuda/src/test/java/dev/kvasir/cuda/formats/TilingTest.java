@@ -12,14 +12,14 @@ class TilingTest {
   @CsvSource({
     "kivi2, 128, 16, 227, 16, 2",
     "kivi4, 128, 16, 227, 16, 1",
-    "kivi2, 128, 16, 99, 16, 1",
+    "kivi2, 128, 16, 99, 12, 1",
     "kivi4, 256, 8, 99, 4, 1",
     "fp16, 128, 16, 227, 8, 2",
     "fp16, 64, 16, 227, 16, 2"
   })
   void blocksFitSharedMemory(String name, int dim, int most, int kibibytes, int warps, int stages) {
     PageFormat format = Formats.named(name);
-    Tiling tiling = Tiling.of(format, dim, most, kibibytes << 10);
+    Tiling tiling = Tiling.of(format, dim, 1, most, kibibytes << 10);
     assertThat(tiling).isEqualTo(new Tiling(warps, stages));
   }
 }

@@ -39,7 +39,9 @@ class WeightBlocksTest {
       for (int i = 0; i < wanted.length; i++) {
         off = Math.max(off, Math.abs(weights.exact(i / COLUMNS, i % COLUMNS) - wanted[i]));
       }
-      assertThat(off).isLessThanOrEqualTo(type == GgmlType.BF16 ? 0x1p-25f : type == GgmlType.F32 ? 0x1p-12f : 0);
+      assertThat(off)
+          .isLessThanOrEqualTo(
+              type == GgmlType.BF16 ? 0x1p-25f : type == GgmlType.F32 ? 0x1p-12f : 0);
     }
   }
 

@@ -62,6 +62,11 @@ public final class KiviFormatProvider implements PageFormatProvider {
     }
 
     @Override
+    public boolean attendsInTurn() {
+      return true;
+    }
+
+    @Override
     public PageQuantizer newQuantizer(
         KernelModule module,
         CudaStream stream,
