@@ -216,10 +216,10 @@ class QuantizedAttentionTest {
         "patternkv:2             | 576 | 512 | 16",
         "patternkv:4,sinks=9     | 72 | 64 | 3",
         "patternkv:2             | 64 | 64 | 1",
-        "mixkvq,high=2.8,mid=2   | 576 | 512 | 16",
+        "mixkvq,high=2.8,mid=2   | 576 | 512 | 4",
         "mixkvq,high=1.9,mid=1.7,salience=error,rotary=16 | 72 | 64 | 3",
         "pmkvq:2,budget=4MiB     | 72 | 64 | 4",
-        "pmkvq:2,budget=2MiB,keys=token | 576 | 512 | 16",
+        "pmkvq:2,budget=2MiB,keys=token | 576 | 512 | 4",
         "pmkvq:2,budget=200KiB,rotary=16 | 72 | 64 | 3"
       })
   void valuesMayBePartOfKeys(String spec, int keyDim, int valueDim, int group) {

@@ -45,7 +45,7 @@ class GgufPartsFuzzTest {
     Files.delete(folder);
   }
 
-  @Property(seed = "4721", tries = 1_500)
+  @Property(seed = "4721", tries = 400)
   void anEditedPartIsReadOrRefused(
       @ForAll @IntRange(max = PARTS - 1) int given,
       @ForAll @IntRange(max = PARTS - 1) int edited,
@@ -56,7 +56,7 @@ class GgufPartsFuzzTest {
     readOrRefuse(part(given));
   }
 
-  @Property(seed = "4722", tries = 500)
+  @Property(seed = "4722", tries = 150)
   void partsInAnyOrderAreReadOrRefused(
       @ForAll @IntRange(max = PARTS - 1) int given,
       @ForAll @IntRange(max = PARTS) int first,

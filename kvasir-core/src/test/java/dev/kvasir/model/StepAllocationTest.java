@@ -124,9 +124,26 @@ class StepAllocationTest {
     }
   }
 
-  /** Pages and weights are dequantized for that many rows. */
+  @Tag("thorough")
   @ParameterizedTest
   @MethodSource("specs")
+  void norDoContinuedPromptsOfEveryCache(String spec) {
+    aContinuedPromptAllocatesNothing(spec);
+  }
+
+  /** Pages and weights are dequantized for that many rows. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:4,group=32,operands=8",
+        "patternkv:2",
+        "mixkvq,high=1.2,mid=0.8",
+        "pmkvq:2,budget=60KiB",
+        "commvq:1",
+        "mead:2",
+        "quarot:4"
+      })
   void aContinuedPromptAllocatesNothing(String spec) {
     load(FEW_HEADS);
     try (KvCache cache = newCache(spec, PROMPT)) {

@@ -25,6 +25,7 @@ class ExamplesTest {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "--module-path",
                 modulePath(),
                 "--add-modules",

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -113,6 +114,8 @@ class EvalTest {
     Path json = folder.resolve("outliers.json");
     CommandRun.of(
             "eval",
+            "--model",
+            ShallowModel.write(folder.resolve("shallow.gguf")).toString(),
             "--kv",
             "kivi:2,window=0,sinks=0",
             "--tasks",
