@@ -7,7 +7,6 @@ import dev.kvasir.chat.ServedModel;
 import dev.kvasir.chat.VectorService;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.LoadedEncoder;
-import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.http.EncoderEndpoints;
@@ -184,8 +183,7 @@ public final class KvasirServer implements AutoCloseable {
                 limits(options, access),
                 ModelService::responseStore),
             new InFlightResponses());
-    return start(
-        new OneModel(service), telemetry, service.endpoints().http(), options, access);
+    return start(new OneModel(service), telemetry, service.endpoints().http(), options, access);
   }
 
   /**

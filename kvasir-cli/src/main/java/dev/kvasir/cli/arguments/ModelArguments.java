@@ -3,7 +3,6 @@ package dev.kvasir.cli.arguments;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.terminal.Progress;
 import dev.kvasir.cli.terminal.Streams;
-import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.Fingerprint;
@@ -79,7 +78,8 @@ public final class ModelArguments {
   public LoadedModel load(EngineOptions options, Streams streams) {
     path(); // its download has a progress of its own
     try (Progress progress = new Progress(streams, "loading")) {
-      EngineOptions withProgress = options.withProgress(progress::update).withAdapters(lora.adapters());
+      EngineOptions withProgress =
+          options.withProgress(progress::update).withAdapters(lora.adapters());
       return isBundled()
           ? LoadedModel.bundled(withProgress)
           : LoadedModel.load(path(), withProgress);
