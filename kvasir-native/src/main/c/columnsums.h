@@ -339,7 +339,7 @@ INLINE Pairs pairs_of(const uint8_t *a, const uint8_t *b) {
 INLINE Pairs lower_of(Pairs x) { return _mm512_and_si512(x, _mm512_set1_epi16(15)); }
 INLINE Pairs upper_of(Pairs x) { return _mm512_srli_epi16(x, 4); }
 INLINE Pairs all_pairs(u32 pair) { return _mm512_set1_epi32((i32)pair); }
-INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) { return _mm512_add_epi32(sum, _mm512_madd_epi16(x, w)); }
+INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) { return _mm512_dpwssd_epi32(sum, x, w); }
 #elif LANES == 8
 typedef __m256i Pairs;
 #define PAIR_BYTES 8
@@ -350,7 +350,13 @@ INLINE Pairs pairs_of(const uint8_t *a, const uint8_t *b) {
 INLINE Pairs lower_of(Pairs x) { return _mm256_and_si256(x, _mm256_set1_epi16(15)); }
 INLINE Pairs upper_of(Pairs x) { return _mm256_srli_epi16(x, 4); }
 INLINE Pairs all_pairs(u32 pair) { return _mm256_set1_epi32((i32)pair); }
-INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) { return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w)); }
+INLINE Pairs add_products(Pairs sum, Pairs x, Pairs w) {
+#if defined(__AVXVNNI__)
+  return _mm256_dpwssd_avx_epi32(sum, x, w);
+#else
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(x, w));
+#endif
+}
 #else
 typedef int32x4_t Pairs;
 #define PAIR_BYTES 4
@@ -433,6 +439,23 @@ INLINE void sum_table(const uint8_t *table, i64 stride, const i32 *picked, i32 r
   }
 }
 #endif
+
+// Sums of rows that are all the same: the sum of the weights times that row; of_weights (TOGETHER)
+INLINE void sum_same_row(const uint8_t *row, i32 width, FourInts of_weights, i32 *out) {
+  for (int r = 0; r < TOGETHER; r++) {
+    i32 *to = out + r * (i64)width;
+    for (i32 i = 0; i < width / 2; i++) {
+      to[i] = of_weights[r] * (row[i] & 15);
+      to[width / 2 + i] = of_weights[r] * (row[i] >> 4);
+    }
+  }
+}
+
+INLINE int are_same_rows(const i32 *picked, i32 rows) {
+  i32 other = 0;
+  for (i32 i = 0; i < rows; i++) other |= picked[i] ^ picked[0];
+  return other == 0;
+}
 
 // ---- a page
 
@@ -530,7 +553,11 @@ INLINE void add_table(const Columns *from, const float *weights, int count, i32 
     round_weights(w, from->rows, r, &rounded);
   }
   FourInts of_weights = totals_of_weights(&rounded, 0, from->rows);
-  sum_table(from->table, from->stride, from->picked, from->rows, from->width, &rounded, room);
+  if (are_same_rows(from->picked, from->rows)) {
+    sum_same_row(from->table + from->picked[0] * from->stride, from->width, of_weights, room);
+  } else {
+    sum_table(from->table, from->stride, from->picked, from->rows, from->width, &rounded, room);
+  }
   for (int r = 0; r < count; r++) {
     const i32 *nibbles = room + r * (i64)from->width;
     float half = rounded.unit[r] * 0.5f;

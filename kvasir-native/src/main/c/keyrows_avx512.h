@@ -15,7 +15,16 @@
 typedef struct {
   Part parts[KEY_PARTS];
   Floats lows[KEY_PARTS], steps[KEY_PARTS];
+  Floats same[KEY_PARTS];            // the row of the table that all keys have, if they have the same
 } KeyBand;
+
+INLINE void read_base(const KeyBand *band, const uint8_t *nibbles, Floats *x) {
+  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
+    Ints both = load_nibbles(nibbles + LANES * p);
+    x[p] = fused(lower_nibbles(both), band->steps[p], band->lows[p]);
+    x[p + HALF_PARTS] = fused(upper_nibbles(both), band->steps[p + HALF_PARTS], band->lows[p + HALF_PARTS]);
+  }
+}
 
 // Returns whether any of its parts spans more than sixteen bytes.
 INLINE int lay_key_band(const Coded *from, const i32 *band, KeyBand *to) {
@@ -26,16 +35,17 @@ INLINE int lay_key_band(const Coded *from, const i32 *band, KeyBand *to) {
     to->steps[p] = load(from->steps + LANES * p);
     further |= to->parts[p].further;
   }
+  read_base(to, from->table + from->picked[0] * from->table_stride, to->same);
   return further != 0;
 }
 
 INLINE void make_key(const KeyBand *band, const Row *row, const float *cosines, const float *sines, Floats *key,
-                     const int coded, const int far) {
+                     const int coded, const int far, const int same) {
   Floats x[KEY_PARTS];
-  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
-    Ints both = load_nibbles(row->nibbles + LANES * p);
-    x[p] = fused(lower_nibbles(both), band->steps[p], band->lows[p]);
-    x[p + HALF_PARTS] = fused(upper_nibbles(both), band->steps[p + HALF_PARTS], band->lows[p + HALF_PARTS]);
+  if (same) {
+    UNROLL for (int p = 0; p < KEY_PARTS; p++) x[p] = band->same[p];
+  } else {
+    read_base(band, row->nibbles, x);
   }
   UNROLL for (int p = 0; p < KEY_PARTS; p++) {
     x[p] = coded ? decoded(row->codes, &band->parts[p], row->scale, x[p], far) : add(x[p], all(0));
@@ -74,11 +84,19 @@ typedef struct {
   i64 code_bytes;
 } KeyProducts;
 
-// Stores products (keys, queries) at the positions of their tokens.
-INLINE void leave_products(Floats products, const uint8_t *tokens, i64 stride, float *c) {
-  float all_products[LANES];
-  store(all_products, products);
-  UNROLL for (int i = 0; i < LANES; i++) c[i % QUERIES * stride + tokens[i / QUERIES]] = all_products[i];
+// Rows of a page, at most.
+#define MOST_KEYS 128
+
+// c (QUERIES, rows), by token, from products (rows, QUERIES)
+INLINE void leave_products(const float *products, const uint8_t *tokens, i64 rows, float *c) {
+  uint8_t row_of_token[MOST_KEYS];
+  for (i64 row = 0; row < rows; row++) row_of_token[tokens[row]] = (uint8_t)row;
+  for (i64 token = 0; token < rows; token += KEYS_TOGETHER) {
+    __m128 x[KEYS_TOGETHER];
+    UNROLL for (int j = 0; j < KEYS_TOGETHER; j++) x[j] = _mm_loadu_ps(products + QUERIES * row_of_token[token + j]);
+    _MM_TRANSPOSE4_PS(x[0], x[1], x[2], x[3]);
+    UNROLL for (int q = 0; q < QUERIES; q++) _mm_storeu_ps(c + q * rows + token, x[q]);
+  }
 }
 
 // Prefetches the data behind the codes: a head's values follow its keys.
@@ -93,23 +111,24 @@ INLINE void expect_codes(const uint8_t *codes, i64 bytes, i64 behind) {
 // keep queries in the registers needed for the tables of channels.
 INLINE void one_key_after_another(const float **queries) { __asm__ volatile("" : "+r"(*queries) : : "memory"); }
 
-// Rows of a band, starting at index row of all rows; queries (QUERIES, KEY_WIDTH), c (QUERIES, rows)
+// Rows of a band, starting at index row of all rows; queries (QUERIES, KEY_WIDTH), products (rows, QUERIES)
 INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t *codes, i32 row_bytes, i32 row, i32 end,
-                          const KeyProducts *to, const float *queries, float *c, const int coded, const int far) {
+                          const KeyProducts *to, const float *queries, float *products, const int coded, const int far,
+                          const int same) {
   for (; row < end; row += KEYS_TOGETHER) {
     Floats lanes[KEYS_TOGETHER];
     expect_codes(codes, KEYS_TOGETHER * (i64)row_bytes, to->code_bytes);
     UNROLL for (int j = 0; j < KEYS_TOGETHER; j++, codes += row_bytes) {
-      if (row + j + ROWS_AHEAD < to->rows) expect_rows(from, row + j + ROWS_AHEAD, row + j + ROWS_AHEAD + 1);
+      if (!same && row + j + ROWS_AHEAD < to->rows) expect_rows(from, row + j + ROWS_AHEAD, row + j + ROWS_AHEAD + 1);
       Row source;
       Floats key[KEY_PARTS];
       i64 angles = (i64)to->tokens[row + j] * KEY_HALF;
       take_rows(from, codes, row_bytes, row + j, 1, &source);
-      make_key(band, &source, to->cosines + angles, to->sines + angles, key, coded, far);
+      make_key(band, &source, to->cosines + angles, to->sines + angles, key, coded, far, same);
       lanes[j] = products_in_lanes(key, queries);
       one_key_after_another(&queries);
     }
-    leave_products(totals_of_keys(lanes), to->tokens + row, to->rows, c);
+    store(products + QUERIES * row, totals_of_keys(lanes));
   }
 }
 
@@ -127,25 +146,32 @@ INLINE i64 bytes_of_bands(const i32 *bands, i32 band_count) {
 }
 
 INLINE void multiply_bands(const Coded *from, const i32 *bands, i32 band_count, const KeyProducts *to,
-                           const float *a, float *c) {
+                           const float *a, float *products, float *c) {
   // Aligned to cache lines.
   float queries[QUERIES * KEY_WIDTH] __attribute__((aligned(64)));
   for (i32 i = 0; i < QUERIES * KEY_WIDTH; i += LANES) store(queries + i, load(a + i));
   const uint8_t *codes = from->codes;
   for (i32 byte = 0; byte < BYTES_AHEAD; byte += 64) __builtin_prefetch(codes + byte);
+  i32 other = 0;
+  for (i32 row = 0; row < to->rows; row++) other |= from->picked[row] ^ from->picked[0];
   KeyBand known;
   for (i32 band = 0, row = 0; band < band_count; band++, bands += band_ints(KEY_WIDTH)) {
     i32 end = row + bands[0];
-#define MULTIPLY(coded, far) multiply_keys(from, &known, codes, bands[1], row, end, to, queries, c, coded, far)
-    if (lay_key_band(from, bands, &known)) {
-      MULTIPLY(1, 1);
+#define MULTIPLY(coded, far, same) \
+  multiply_keys(from, &known, codes, bands[1], row, end, to, queries, products, coded, far, same)
+    int further = lay_key_band(from, bands, &known);
+    if (further) {
+      MULTIPLY(1, 1, 0);
+    } else if (bands[1] && other) {
+      MULTIPLY(1, 0, 0);
     } else if (bands[1]) {
-      MULTIPLY(1, 0);
+      MULTIPLY(1, 0, 1);
     } else {
-      MULTIPLY(0, 0);
+      MULTIPLY(0, 0, 0);
     }
 #undef MULTIPLY
     codes += (i64)bands[0] * bands[1];
     row = end;
   }
+  leave_products(products, to->tokens, to->rows, c);
 }

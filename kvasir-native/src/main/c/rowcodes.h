@@ -388,7 +388,7 @@ EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const flo
 #if LANES == 16
   if (are_whole_rounds(bands, band_count, width, a_rows)) {
     const KeyProducts to = {tokens, cosines, sines, c_stride, bytes_of_bands(bands, band_count)};
-    multiply_bands(&from, bands, band_count, &to, a, c);
+    multiply_bands(&from, bands, band_count, &to, a, aligned(room), c);
     return;
   }
 #endif

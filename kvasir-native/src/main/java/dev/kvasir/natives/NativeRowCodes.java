@@ -76,6 +76,9 @@ final class NativeRowCodes implements RowCodeKernels {
     NibbleRows base = codes.base();
     int rows = bands.rows();
     int width = bands.width();
+    if (rows == 0) {
+      return;
+    }
     Bounds.check(cosines.length, 0, rows, width / 2, width / 2);
     Bounds.check(sines.length, 0, rows, width / 2, width / 2);
     Bounds.check(a.length, 0, aRows, width, width);

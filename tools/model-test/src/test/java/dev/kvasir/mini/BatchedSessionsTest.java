@@ -9,7 +9,7 @@ import dev.kvasir.GenerationListener;
 import dev.kvasir.SamplingOptions;
 import dev.kvasir.SessionOptions;
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.error.TooLongException;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
@@ -127,7 +127,7 @@ class BatchedSessionsTest {
     List<String> results = together(tasks);
     assertThat(results.get(0)).isEqualTo(alone);
     assertThat(results.get(1)).isEqualTo(made.toString());
-    assertThat(results.get(2)).startsWith(InvalidInputException.class.getName());
+    assertThat(results.get(2)).startsWith(TooLongException.class.getName());
   }
 
   @Test

@@ -128,7 +128,7 @@ class PublicApiSessionTest {
       assertThatThrownBy(() -> session.generate(PROMPT.repeat(5), FEW))
           .isInstanceOfSatisfying(
               KvasirException.class,
-              e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.INVALID_INPUT));
+              e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.TOO_LONG));
     }
   }
 }
