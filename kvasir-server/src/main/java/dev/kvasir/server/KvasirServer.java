@@ -232,6 +232,7 @@ public final class KvasirServer implements AutoCloseable {
     ModelPool<RoutedModel> pool =
         new ModelPool<>(
             memory,
+            options.maxQueued(),
             () ->
                 models.get().stream()
                     .map(model -> new LoadableModel(model, options, shared, inFlight))

@@ -1,6 +1,7 @@
 package dev.kvasir.cli.batch;
 
 import com.google.gson.JsonElement;
+import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.OfflineServer;
@@ -132,6 +133,8 @@ final class BatchRun {
             answer(request);
           } catch (RuntimeException e) {
             failure.compareAndSet(null, e);
+          } catch (Error e) {
+            failure.compareAndSet(null, new IllegalStateException(e));
           } finally {
             places.release();
           }
@@ -154,7 +157,7 @@ final class BatchRun {
       OfflineServer.Response response = endpoint.post(request.url(), request.body().toString());
       body = JsonParser.parseString(response.body());
       // A long request has begun its response before it fails.
-      boolean isError = body.isJsonObject() && body.getAsJsonObject().has("error");
+      boolean isError = body.isJsonObject() && hasError(body.getAsJsonObject());
       status = isError && response.status() == 200 ? 500 : response.status();
     } catch (Exception e) {
       if (!isEnding()) {
@@ -166,5 +169,10 @@ final class BatchRun {
       output.write(request, status, body);
     }
     return status == 200;
+  }
+
+  /** Responses of the Responses API have an error that is null. */
+  private static boolean hasError(JsonObject body) {
+    return body.has("error") && !body.get("error").isJsonNull();
   }
 }

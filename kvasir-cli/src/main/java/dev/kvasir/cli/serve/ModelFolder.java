@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.server.ServableModel;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -41,6 +42,9 @@ record ModelFolder(Path folder) {
     if (!Files.isDirectory(path)) {
       return Optional.of(path).filter(ModelFolder::isGguf);
     }
+    if (!Files.isReadable(path)) {
+      return Optional.empty(); // such as lost+found
+    }
     if (Files.exists(path.resolve("config.json")) && SafetensorsFolder.holdsWeights(path)) {
       return Optional.of(path);
     }
@@ -57,7 +61,7 @@ record ModelFolder(Path folder) {
       return all.filter(path -> !NO_MODEL.matcher(path.getFileName().toString()).matches())
           .sorted()
           .toList();
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException e) {
       throw new InvalidInputException(
           "--models-dir: %s cannot be read; expected a folder with models".formatted(folder), e);
     }

@@ -76,6 +76,11 @@ public final class Serve implements Callable<Integer> {
   /** Serves a model that generates no text. The options of caches do not concern it. */
   private int serveEncoder(ModelArguments model) throws InterruptedException {
     models.checkSingle();
+    if (models.hasAdapters()) {
+      throw new InvalidInputException(
+          "--lora is given, but %s is an encoder; expected a model that generates text"
+              .formatted(model.path()));
+    }
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
     try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
         Termination termination = Termination.install();

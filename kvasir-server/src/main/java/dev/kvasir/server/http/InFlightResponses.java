@@ -40,10 +40,18 @@ public final class InFlightResponses {
    * @throws ApiException if no response may begin any more
    */
   InFlight begin() {
-    Optional<InFlight> outer = all.map(InFlightResponses::begin);
+    return begin(false);
+  }
+
+  /**
+   * @param isAdmitted whether it belongs to a request that may go on although the server drains
+   */
+  private InFlight begin(boolean isAdmitted) {
+    // The router of several models has begun a response before the model was loaded.
+    Optional<InFlight> outer = all.map(whole -> whole.begin(true));
     lock.lock();
     try {
-      if (draining) {
+      if (draining && !isAdmitted) {
         outer.ifPresent(InFlight::close);
         throw ApiException.stopping();
       }

@@ -4,7 +4,6 @@ import dev.kvasir.KvasirException;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.models.ModelStatus.State;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashSet;
@@ -30,12 +29,17 @@ import java.util.function.Supplier;
  * @param <T> a loaded model
  */
 public final class ModelPool<T extends LoadedService> implements AutoCloseable {
+  /** Time between two calls of what a waiting request does. */
+  private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final long budget;
+  private final int maxWaiting;
   private final Supplier<? extends List<? extends ModelSource<T>>> sources;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
   private final Map<String, Entry<T>> entries = new LinkedHashMap<>();
   private final Deque<Object> waiting = new ArrayDeque<>(); // tickets of requests
+  private int pending; // requests without a lease
   private long used;
   private long uses; // a clock that counts uses
   private long loads;
@@ -47,6 +51,8 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     private T model; // null unless loaded
     private long bytes; // 0 until measured
     private int leases;
+    private int requests; // that wait for a lease
+    private int promised; // of these, those that wait for the load in progress
     private long lastUse;
     private KvasirException failure; // of the last attempt to load it
 
@@ -88,10 +94,13 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   /**
    * @param budget bytes of all loaded models with their KV caches
+   * @param maxWaiting most requests that wait for a model at once
    * @param sources lists the models; called again when models may have been added
    */
-  public ModelPool(long budget, Supplier<? extends List<? extends ModelSource<T>>> sources) {
+  public ModelPool(
+      long budget, int maxWaiting, Supplier<? extends List<? extends ModelSource<T>>> sources) {
     this.budget = budget;
+    this.maxWaiting = maxWaiting;
     this.sources = sources;
     merge(sources.get());
   }
@@ -121,7 +130,10 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
         entry.source = source;
       }
     }
-    entries.values().removeIf(one -> !one.state.isInMemory() && !names.contains(one.name()));
+    entries
+        .values()
+        .removeIf(
+            one -> !one.state.isInMemory() && one.requests == 0 && !names.contains(one.name()));
   }
 
   /**
@@ -169,15 +181,34 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
    * @param name what {@link #find} has returned
    * @param whileWaiting called about once a second until the model is loaded
    * @throws InvalidInputException if it cannot be loaded or exceeds the budget
-   * @throws KvasirException if the pool is closed
+   * @throws KvasirException if the pool is closed, or too many requests wait
    */
   public Lease lease(String name, Runnable whileWaiting) {
-    Entry<T> entry = measured(name);
+    Entry<T> entry = requested(name);
+    try {
+      measure(entry);
+      return lease(entry, whileWaiting);
+    } finally {
+      lock.lock();
+      entry.requests--;
+      lock.unlock();
+    }
+  }
+
+  private Lease lease(Entry<T> entry, Runnable whileWaiting) {
     Object ticket = new Object();
     lock.lock();
     try {
+      boolean mustWait = entry.state != State.LOADED || !waiting.isEmpty();
+      if (mustWait && pending >= maxWaiting) {
+        throw new KvasirException(
+            KvasirException.Reason.BUSY,
+            "%d requests wait for their models; expected fewer".formatted(pending));
+      }
+      pending++;
       return lease(entry, ticket, whileWaiting);
     } finally {
+      pending--;
       waiting.remove(ticket);
       changed.signalAll();
       lock.unlock();
@@ -186,42 +217,63 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   private Lease lease(Entry<T> entry, Object ticket, Runnable whileWaiting) {
     boolean hasMemory = false; // since the request waits
-    while (true) {
-      checkOpen();
-      boolean isNext = waiting.isEmpty() || waiting.peek() == ticket;
-      if (entry.state == State.LOADED && (isNext || hasMemory)) {
-        entry.lastUse = ++uses;
-        return new Lease(entry);
+    long nextCall = System.nanoTime() + CALL_NANOS;
+    try {
+      while (true) {
+        checkOpen();
+        boolean isNext = waiting.isEmpty() || waiting.peek() == ticket;
+        if (entry.state == State.LOADED && (isNext || hasMemory)) {
+          entry.lastUse = ++uses;
+          return new Lease(entry);
+        }
+        if (entry.state == State.FAILED && hasMemory) {
+          throw entry.failure;
+        }
+        if (!entry.state.isInMemory() && isNext) {
+          loadOrMakeRoom(entry);
+        }
+        if (entry.state == State.LOADING && !hasMemory) {
+          hasMemory = true;
+          entry.promised++;
+          if (waiting.remove(ticket)) {
+            changed.signalAll();
+          }
+        } else if (!hasMemory && !waiting.contains(ticket)) {
+          waiting.add(ticket);
+        }
+        nextCall = pause(nextCall, whileWaiting);
       }
-      if (entry.state == State.FAILED && hasMemory) {
-        throw entry.failure;
-      }
-      if (!entry.state.isInMemory() && isNext) {
-        loadOrMakeRoom(entry);
-      }
-      if (entry.state == State.LOADING) {
-        hasMemory = true;
-        waiting.remove(ticket);
-        changed.signalAll();
-      } else if (!hasMemory && !waiting.contains(ticket)) {
-        waiting.add(ticket);
-      }
-      pause(whileWaiting);
+    } finally {
+      entry.promised -= hasMemory ? 1 : 0;
     }
   }
 
-  /** Returns a model whose bytes are known. Files are read without the lock. */
-  private Entry<T> measured(String name) {
-    Entry<T> entry = entry(name);
-    long bytes = isInMemory(entry) ? 0 : entry.source.bytes();
+  /** Makes the bytes of a model known. Files are read without the lock. */
+  private void measure(Entry<T> entry) {
+    if (isInMemory(entry)) {
+      return;
+    }
+    long bytes = entry.source.bytes();
     if (bytes > budget) {
       throw new InvalidInputException(
           "the model '%s' takes %d bytes with its KV caches; the memory of all models is %d"
-              .formatted(name, bytes, budget));
+              .formatted(entry.name(), bytes, budget));
     }
     lock.lock();
     try {
       entry.bytes = entry.state.isInMemory() ? entry.bytes : bytes;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns a model, which stays known until the request has ended. */
+  private Entry<T> requested(String name) {
+    lock.lock();
+    try {
+      checkOpen();
+      Entry<T> entry = entry(name);
+      entry.requests++;
       return entry;
     } finally {
       lock.unlock();
@@ -256,7 +308,6 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     if (missing <= 0) {
       entry.state = State.LOADING;
       used += entry.bytes;
-      entries.putIfAbsent(entry.name(), entry); // its file may have been deleted meanwhile
       start(() -> load(entry));
       return;
     }
@@ -268,7 +319,10 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   private boolean isUnloadable(Entry<T> entry) {
-    return entry.state == State.LOADED && entry.leases == 0 && entry.model.isIdle();
+    return entry.state == State.LOADED
+        && entry.leases == 0
+        && entry.promised == 0
+        && entry.model.isIdle();
   }
 
   /** Runs on a thread of its own: requests only wait, and a disconnect stops no load. */
@@ -289,17 +343,26 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
               KvasirException.Reason.FAILED, "loading '%s' failed".formatted(entry.name()), e);
     }
     lock.lock();
-    try {
-      entry.model = model;
-      entry.failure = failure;
-      entry.state = failure == null ? State.LOADED : State.FAILED;
-      entry.lastUse = ++uses;
-      used -= failure == null ? 0 : entry.bytes;
-      loads += failure == null ? 1 : 0;
-      changed.signalAll();
-    } finally {
-      lock.unlock();
+    boolean isUnwanted = closed && model != null;
+    if (!isUnwanted) {
+      publish(entry, model, failure);
     }
+    lock.unlock();
+    if (isUnwanted) {
+      model.stop();
+      model.close();
+      endUnloading(entry);
+    }
+  }
+
+  private void publish(Entry<T> entry, T model, KvasirException failure) {
+    entry.model = model;
+    entry.failure = failure;
+    entry.state = failure == null ? State.LOADED : State.FAILED;
+    entry.lastUse = ++uses;
+    used -= failure == null ? 0 : entry.bytes;
+    loads += failure == null ? 1 : 0;
+    changed.signalAll();
   }
 
   private void startUnloading(Entry<T> entry) {
@@ -332,6 +395,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     Entry<T> entry = entry(name);
     lock.lock();
     try {
+      checkOpen();
       if (entry.state.isInMemory() && !isUnloadable(entry)) {
         return false;
       }
@@ -407,21 +471,27 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
   }
 
-  /** Waits for at most a second. The lock is free while the callback runs. */
-  private void pause(Runnable whileWaiting) {
+  /**
+   * Waits for a change, or until the callback is due, for which the lock is free.
+   *
+   * @return when the callback is due next
+   */
+  private long pause(long nextCall, Runnable whileWaiting) {
     try {
-      if (!changed.await(1, TimeUnit.SECONDS)) {
-        lock.unlock();
-        try {
-          whileWaiting.run();
-        } finally {
-          lock.lock();
-        }
+      if (changed.awaitNanos(nextCall - System.nanoTime()) > 0) {
+        return nextCall;
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw closedException();
     }
+    lock.unlock();
+    try {
+      whileWaiting.run();
+    } finally {
+      lock.lock();
+    }
+    return System.nanoTime() + CALL_NANOS;
   }
 
   private void checkOpen() {
@@ -434,32 +504,46 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     return new KvasirException(KvasirException.Reason.CLOSED, "the server is shutting down");
   }
 
-  /** Refuses further leases, and ends what is in progress. The models stay in memory. */
+  /**
+   * Refuses further leases, and ends what is in progress. The models stay in memory, but for those
+   * that are being loaded.
+   */
   public void stop() {
-    stopped().forEach(LoadedService::stop);
-  }
-
-  /** Refuses further leases, and returns the loaded models once none is loading. */
-  private List<T> stopped() {
+    List<T> models;
     lock.lock();
     try {
       closed = true;
       changed.signalAll();
-      while (entries.values().stream()
-          .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)) {
-        changed.awaitUninterruptibly();
-      }
-      List<T> models = new ArrayList<>();
-      entries.values().stream().filter(e -> e.model != null).forEach(e -> models.add(e.model));
-      return models;
+      models = loadedModels();
     } finally {
       lock.unlock();
     }
+    // Each waits for its clients and its store.
+    models.parallelStream().forEach(LoadedService::stop);
+  }
+
+  private List<T> loadedModels() {
+    return entries.values().stream()
+        .filter(entry -> entry.state == State.LOADED)
+        .map(entry -> entry.model)
+        .toList();
   }
 
   /** Frees the models, which have been stopped. */
   @Override
   public void close() {
-    stopped().forEach(LoadedService::close);
+    List<T> models;
+    lock.lock();
+    try {
+      closed = true;
+      while (entries.values().stream()
+          .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)) {
+        changed.awaitUninterruptibly();
+      }
+      models = loadedModels();
+    } finally {
+      lock.unlock();
+    }
+    models.forEach(LoadedService::close);
   }
 }

@@ -11,6 +11,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ModelPoolTest {
   private static final Runnable NOTHING = () -> {};
+  private static final int MOST_WAITING = 8;
 
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final List<TestSource> sources = new ArrayList<>();
@@ -87,7 +91,7 @@ class ModelPoolTest {
   }
 
   private ModelPool<TestModel> pool(long budget) {
-    return new ModelPool<>(budget, () -> sources);
+    return new ModelPool<>(budget, MOST_WAITING, () -> sources);
   }
 
   private void models(String... names) {
@@ -180,16 +184,83 @@ class ModelPoolTest {
     models("b");
     ModelPool<TestModel> pool = pool(20);
     CountDownLatch waits = new CountDownLatch(2);
-    CompletableFuture<?> all =
-        CompletableFuture.allOf(
-            CompletableFuture.runAsync(() -> pool.lease("a", waits::countDown).close()),
-            CompletableFuture.runAsync(() -> pool.lease("a", waits::countDown).close()));
-    waits.await();
-    assertThat(state(pool, "a")).isEqualTo(State.LOADING);
-    use(pool, "b"); // others do not wait for it
-    slow.loadable();
-    all.join();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Runnable request = () -> pool.lease("a", waits::countDown).close();
+      List<Future<?>> both = List.of(threads.submit(request), threads.submit(request));
+      waits.await();
+      assertThat(state(pool, "a")).isEqualTo(State.LOADING);
+      use(pool, "b"); // others do not wait for it
+      slow.loadable();
+      for (Future<?> one : both) {
+        one.get();
+      }
+    }
     assertThat(events).containsExactly("load b", "load a");
+  }
+
+  @Test
+  void aModelThatWasLoadedForARequestIsNotUnloadedBeforeIt() throws Exception {
+    TestSource slow = new TestSource("a", 10);
+    models("b");
+    ModelPool<TestModel> pool = pool(10);
+    List<String> served = new CopyOnWriteArrayList<>();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<?> first = threads.submit(() -> serve(pool, "a", served));
+      while (state(pool, "a") != State.LOADING) {
+        Thread.onSpinWait();
+      }
+      Future<?> second = threads.submit(() -> serve(pool, "b", served));
+      while (pool.queued() < 1) {
+        Thread.onSpinWait();
+      }
+      slow.loadable();
+      first.get();
+      second.get();
+    }
+    assertThat(served).containsExactly("a", "b");
+    assertThat(events).containsExactly("load a", "unload a", "load b");
+  }
+
+  private static void serve(ModelPool<TestModel> pool, String name, List<String> served) {
+    try (ModelPool<TestModel>.Lease _ = pool.lease(name, NOTHING)) {
+      served.add(name);
+    }
+  }
+
+  @Test
+  void tooManyRequestsThatWaitAreRefused() throws Exception {
+    TestSource slow = new TestSource("a", 10);
+    ModelPool<TestModel> pool = pool(10);
+    CountDownLatch waits = new CountDownLatch(MOST_WAITING);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < MOST_WAITING; i++) {
+        threads.submit(() -> pool.lease("a", waits::countDown).close());
+      }
+      waits.await();
+      assertThatThrownBy(() -> use(pool, "a"))
+          .isInstanceOfSatisfying(
+              KvasirException.class,
+              e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.BUSY));
+      slow.loadable();
+    }
+    use(pool, "a");
+  }
+
+  @Test
+  void aModelThatIsLoadedAfterTheEndIsFreed() throws Exception {
+    TestSource slow = new TestSource("a", 10);
+    ModelPool<TestModel> pool = pool(10);
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      Future<?> request = threads.submit(() -> use(pool, "a"));
+      while (state(pool, "a") != State.LOADING) {
+        Thread.onSpinWait();
+      }
+      pool.stop(); // does not wait for the load
+      assertThatThrownBy(request::get).hasCauseInstanceOf(KvasirException.class);
+      slow.loadable();
+      pool.close();
+    }
+    assertThat(events).containsExactly("load a", "unload a");
   }
 
   @Test
