@@ -1,5 +1,6 @@
 package dev.kvasir.model;
 
+import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.model.ExpertLayout.Kind;
@@ -35,9 +36,18 @@ record ExpertLoader(
     return new ExpertWeights(
         router,
         vector(layer, tensors.correction()),
-        vector(layer, tensors.scales()),
+        scales(layer),
         List.copyOf(experts),
         sizes.sharedWidth() == 0 ? Optional.empty() : Optional.of(shared(layer)));
+  }
+
+  /** Returns the scales of the experts' outputs, unless the weights of this type contain them. */
+  private float[] scales(int layer) {
+    boolean inWeights =
+        plan.find(tensors.names().named(layer, "ffn_down_exps.weight"))
+            .filter(weights -> weights.type() == GgmlType.NVFP4)
+            .isPresent();
+    return inWeights ? ExpertWeights.NONE : vector(layer, tensors.scales());
   }
 
   private float[] vector(int layer, String name) {

@@ -151,7 +151,7 @@ final class ForwardPass {
       System.arraycopy(x, from, x, i * hidden, hidden);
       System.arraycopy(update, from, update, i * hidden, hidden);
       if (layerInputs != null) {
-        layerInputs.move(batch.rowWithLogits(i), i);
+        layerInputs.move(batch.rowWithOutput(i), i);
       }
     }
     return batch.outputRows();

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /**
  * Low-rank adapters (LoRA, arXiv:2106.09685) in the GGUF files of llama.cpp. For a matrix {@code W}
@@ -77,7 +78,7 @@ public final class LoraAdapters {
       require(file, "adapter.type", "lora");
       float alpha = file.metadata().number("adapter.lora.alpha").orElse(0.0).floatValue();
       MessageDigest digest = ContentHash.newDigest();
-      digest.update(Float.toString(source.scale() * alpha).getBytes(StandardCharsets.UTF_8));
+      digest.update(effect(alpha, source.scale()).getBytes(StandardCharsets.UTF_8));
       List<Pair> pairs = new ArrayList<>();
       for (String name : tensorNames(file)) {
         pairs.add(pair(file, name, alpha, source.scale()));
@@ -92,6 +93,11 @@ public final class LoraAdapters {
           List.copyOf(pairs),
           digest.digest());
     }
+  }
+
+  /** A file without alpha has no factor but the user's. */
+  private static String effect(float alpha, float scale) {
+    return alpha == 0 ? "plain " + scale : Float.toString(scale * alpha);
   }
 
   private static void require(GgufFile file, String key, String expected) {
@@ -127,6 +133,10 @@ public final class LoraAdapters {
     }
     float[] scaled = up.toFloats();
     float factor = alpha == 0 ? scale : scale * alpha / rank;
+    if (!Float.isFinite(factor)) {
+      throw new InvalidInputException(
+          "%s: adapter.lora.alpha is %s; expected a finite number".formatted(file.name(), alpha));
+    }
     for (int i = 0; i < scaled.length; i++) {
       scaled[i] *= factor;
     }
@@ -160,12 +170,19 @@ public final class LoraAdapters {
    * @param model that of the model without adapters, in hexadecimal digits
    */
   public String identity(String model) {
-    if (isEmpty()) {
-      return model;
-    }
+    return identities().apply(model);
+  }
+
+  /** Returns a function that computes identities and keeps only the hashes of the adapters. */
+  public UnaryOperator<String> identities() {
+    List<byte[]> hashes = adapters.stream().map(Adapter::hash).toList();
+    return model -> hashes.isEmpty() ? model : identity(model, hashes);
+  }
+
+  private static String identity(String model, List<byte[]> hashes) {
     MessageDigest digest = ContentHash.newDigest();
     digest.update(model.getBytes(StandardCharsets.UTF_8));
-    adapters.forEach(adapter -> digest.update(adapter.hash()));
+    hashes.forEach(digest::update);
     return HexFormat.of().formatHex(digest.digest(), 0, model.length() / 2);
   }
 

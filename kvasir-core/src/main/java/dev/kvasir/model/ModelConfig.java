@@ -554,10 +554,11 @@ public record ModelConfig(
     if (latent.isPresent()) {
       return Optional.empty();
     }
+    Rope none = Rope.none();
     List<Rotation> found =
         IntStream.of(cachedLayers())
             .map(ropes::of)
-            .<Rotation>mapToObj(kind -> kind == RopePattern.NONE ? Rope.NONE : kinds.get(kind))
+            .<Rotation>mapToObj(kind -> kind == RopePattern.NONE ? none : kinds.get(kind))
             .toList();
     return Optional.of(new LayerRotations(found));
   }

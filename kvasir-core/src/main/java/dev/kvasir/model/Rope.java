@@ -10,9 +10,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * Rotary position embedding of a model: which channels are rotated together, and by which angles.
  */
 public final class Rope implements Rotation {
-  /** No rotation: one pair of channels that is rotated by nothing. */
-  static final Rope NONE = new Rope(RopeLayout.HALVES, new float[1]);
-
   private static final int PAGE_TOKENS = KvCache.TOKENS_PER_PAGE;
 
   private final RopeLayout layout;
@@ -24,6 +21,14 @@ public final class Rope implements Rotation {
   public Rope(RopeLayout layout, float[] frequencies) {
     this.layout = layout;
     this.frequencies = frequencies.clone();
+  }
+
+  /**
+   * Returns a rotation of one pair of channels by nothing. Each belongs to one model, because it
+   * keeps a table for the size of its heads.
+   */
+  static Rope none() {
+    return new Rope(RopeLayout.HALVES, new float[1]);
   }
 
   /** Returns the number of rotary channel pairs. */

@@ -132,6 +132,10 @@ public final class TensorPlan {
         projection(layer, Part.KEY, keys, hidden, biased);
         if (!hasValuesOfKeys(layer)) {
           projection(layer, Part.VALUE, values, hidden, biased);
+        } else if (keys != values) {
+          throw new InvalidInputException(
+              "%s: layer %d has no values of its own, and keys of %d channels instead of %d"
+                  .formatted(file.name(), layer, keys, values));
         }
       }
     }

@@ -1,5 +1,6 @@
 package dev.kvasir.runtime;
 
+import dev.kvasir.Embedder.Pooling;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -15,11 +16,12 @@ public record LoadedEncoder(Optional<LocalEmbedder> embedder, Optional<LocalRera
   }
 
   public static LoadedEncoder load(Path fileOrFolder, EngineOptions options) {
+    Pooling pooling = EmbedderLoader.stated(fileOrFolder); // first, since it may be refused
     EncoderModel model = EncoderModel.load(fileOrFolder, options);
     if (model.encoder().scores()) {
       return new LoadedEncoder(Optional.empty(), Optional.of(new BertReranker(model)));
     }
-    LocalEmbedder embedder = new BertEmbedder(model, EmbedderLoader.stated(fileOrFolder));
+    LocalEmbedder embedder = new BertEmbedder(model, pooling);
     return new LoadedEncoder(Optional.of(embedder), Optional.empty());
   }
 

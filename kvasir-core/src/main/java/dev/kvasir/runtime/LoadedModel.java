@@ -42,6 +42,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** The implementation of {@link Model}, with what modules of Kvasir use besides. */
 public final class LoadedModel implements Model {
@@ -121,7 +122,8 @@ public final class LoadedModel implements Model {
 
   public static LoadedModel bundled(EngineOptions options) {
     Tokenizer.preloadByteLevel();
-    boolean hasOwn = options.profile().isEmpty() && options.outliers().isEmpty();
+    boolean hasOwn =
+        options.profile().isEmpty() && options.outliers().isEmpty() && options.adapters().isEmpty();
     Optional<Profile> own = hasOwn ? BundledFiles.profile() : Optional.empty();
     return loadGguf(
         BundledFiles.open(),
@@ -216,9 +218,9 @@ public final class LoadedModel implements Model {
 
   /** Adapters change keys and values as other weights do. */
   private static Supplier<String> identity(EngineOptions options, Supplier<String> weightsHash) {
-    return options.adapters().isEmpty()
-        ? weightsHash
-        : () -> LoraAdapters.read(options.adapters()).identity(weightsHash.get());
+    // The files may change or go while the model is used, so they are read now.
+    UnaryOperator<String> identities = LoraAdapters.read(options.adapters()).identities();
+    return () -> identities.apply(weightsHash.get());
   }
 
   @Override
@@ -401,13 +403,14 @@ public final class LoadedModel implements Model {
   @Override
   public KvCacheSpec chooseCache(int tokens, long bytes) {
     checkOpen();
+    int longest = Math.min(tokens, contextLength());
     ChoiceRequest request =
         new ChoiceRequest(
             config().cacheShape(),
             cacheContext(),
-            Math.min(tokens, contextLength()),
+            longest,
             Request.PREFILL_STEP,
-            bytes,
+            bytes - drafting.maxBytes(contextLength(), longest),
             this::isSupported);
     return CacheChoice.choose(
             request,

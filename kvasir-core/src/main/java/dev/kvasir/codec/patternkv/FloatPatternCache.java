@@ -98,10 +98,13 @@ final class FloatPatternCache {
    */
   MemorySegment rows(RopeTable table) {
     if (ropeTable != table) {
-      ropeTable = table;
+      // Layers may rotate differently. Their rows have one width, so the memory serves all of them.
       long bytes = (long) Float.BYTES * INDICES * table.width();
-      rows = Arena.ofAuto().allocate(bytes, OffsetAngles.LINE);
-      arranged = new float[PatternSet.MAX_COUNT * table.width()];
+      if (rows == null || rows.byteSize() != bytes) {
+        rows = Arena.ofAuto().allocate(bytes, OffsetAngles.LINE);
+        arranged = new float[PatternSet.MAX_COUNT * table.width()];
+      }
+      ropeTable = table;
       rowCount = 0;
     }
     if (rowCount < count) {

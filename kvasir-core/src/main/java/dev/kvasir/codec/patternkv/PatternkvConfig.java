@@ -79,6 +79,16 @@ public record PatternkvConfig(
     return true;
   }
 
+  /**
+   * Where layers rotate differently, patterns were static before they could rotate by layer: the
+   * key keeps what was stored then apart.
+   */
+  @Override
+  public String resolvedSpec(String text, CacheContext context) {
+    boolean byLayer = context.rotations().isPresent() && context.rotation().isEmpty();
+    return rope.isEmpty() && byLayer ? text + ",rope=rotate" : text;
+  }
+
   /** Patterns take the same bytes whether they rotate or not. */
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
