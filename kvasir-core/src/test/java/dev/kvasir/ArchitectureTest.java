@@ -192,7 +192,7 @@ class ArchitectureTest {
   @Test
   void everyPackageOfCodecsIsAMethodOrShared() {
     Set<String> known = new HashSet<>(methodPackages());
-    for (String shared : List.of("", ".uniform", ".basis", ".latent")) {
+    for (String shared : List.of("", ".uniform", ".basis", ".latent", ".mixed")) {
       known.add(ROOT + ".codec" + shared);
     }
     DescribedPredicate<JavaClass> named =

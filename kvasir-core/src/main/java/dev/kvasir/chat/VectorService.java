@@ -89,30 +89,34 @@ public final class VectorService implements AutoCloseable {
   /**
    * Returns the vectors of texts, when they are admitted and computed.
    *
+   * @param mayGoOn called often; what it throws ends the work
    * @throws KvasirException if they are not admitted, or do not end in time
    */
-  public List<Embedding> embed(List<int[]> texts) {
+  public List<Embedding> embed(List<int[]> texts, Runnable mayGoOn) {
     LocalEmbedder model = embedder.orElseThrow();
     int[] lengths = texts.stream().mapToInt(tokens -> tokens.length).toArray();
     int atOnce = atOnce(lengths, model.concurrency(), model::maxBytes);
     return admitted(
         atOnce,
         bytes(lengths, atOnce, model::maxBytes),
+        mayGoOn,
         check -> model.embedAll(texts, atOnce, check));
   }
 
   /**
    * Returns the scores of pairs, when they are admitted and computed.
    *
+   * @param mayGoOn called often; what it throws ends the work
    * @throws KvasirException if they are not admitted, or do not end in time
    */
-  public List<Float> score(List<LocalReranker.Pair> pairs) {
+  public List<Float> score(List<LocalReranker.Pair> pairs, Runnable mayGoOn) {
     LocalReranker model = reranker.orElseThrow();
     int[] lengths = pairs.stream().mapToInt(pair -> pair.tokens().length).toArray();
     int atOnce = atOnce(lengths, model.concurrency(), model::maxBytes);
     return admitted(
         atOnce,
         bytes(lengths, atOnce, model::maxBytes),
+        mayGoOn,
         check -> model.scoreAll(pairs, atOnce, check));
   }
 
@@ -139,10 +143,14 @@ public final class VectorService implements AutoCloseable {
     T run(Runnable check);
   }
 
-  private <T> T admitted(int sequences, long bytes, Work<T> work) {
+  private <T> T admitted(int sequences, long bytes, Runnable mayGoOn, Work<T> work) {
     Admission.Need need = new Admission.Need(sequences, bytes, null, 0);
     long end = System.nanoTime() + timeout.toNanos();
-    Runnable check = () -> requireTime(end);
+    Runnable check =
+        () -> {
+          requireTime(end);
+          mayGoOn.run();
+        };
     try (Admission.Permit _ = admission.admit(sequences, bytes, false, () -> need, check)) {
       return work.run(check);
     }

@@ -158,6 +158,29 @@ class LoraAdaptersTest {
     }
   }
 
+  /** Without alpha the scale alone is the factor. */
+  @Test
+  void theFingerprintIncludesScalesOfAdaptersWithoutAlpha() {
+    TinyModel model = new TinyModel(Sizes.of("qwen2"), 7);
+    Path file = model.writeGguf(folder.resolve("model.gguf"));
+    String tensor = ADAPTED.keySet().stream().sorted().findFirst().orElseThrow();
+    long[] shape = model.tensors.get(ADAPTED.get(tensor)).shape();
+    float[] down = random(new Random(1), RANK * (int) shape[1]);
+    float[] up = random(new Random(2), (int) shape[0] * RANK);
+    Path adapter =
+        new GgufWriter()
+            .put("general.architecture", "qwen2")
+            .put("general.type", "adapter")
+            .put("adapter.type", "lora")
+            .floats(tensor + ".lora_a", down, new long[] {RANK, shape[1]})
+            .floats(tensor + ".lora_b", up, new long[] {shape[0], RANK})
+            .writeTo(folder.resolve("plain.gguf"));
+    try (HostEngine whole = load(file, new Source(adapter, 1));
+        HostEngine half = load(file, new Source(adapter, 0.5f))) {
+      assertThat(whole.fingerprint()).isNotEqualTo(half.fingerprint());
+    }
+  }
+
   @Test
   void whatDoesNotFitIsRefused() {
     Path model = new TinyModel(Sizes.of("qwen2"), 7).writeGguf(folder.resolve("model.gguf"));

@@ -67,8 +67,16 @@ record TinyTensor(GgmlType type, byte[] bytes, long[] shape) {
       case TQ1_0 -> putHalf(out, at + 52, size / 0.8);
       case TQ2_0 -> putHalf(out, at + 64, size / 1.2);
       case MXFP4 -> out.put(at, (byte) (127 + Math.getExponent(size / 2.9)));
+      case NVFP4 -> putSmallFloats(out, at, size / 2.9);
       case Q1_0, Q2_0 -> putHalf(out, at, size);
       case F32, F16, BF16 -> throw new IllegalArgumentException(type + " has no scales");
+    }
+  }
+
+  /** Writes the power of two below a value as four floats with an exponent of bias 7. */
+  private static void putSmallFloats(ByteBuffer out, int at, double value) {
+    for (int i = 0; i < 4; i++) {
+      out.put(at + i, (byte) (7 + Math.getExponent(value) << 3));
     }
   }
 

@@ -25,8 +25,8 @@ public final class ServiceArguments {
       paramLabel = "SPEC",
       description =
           MethodHelp.SPEC_OR_AUTO
-              + " Repeat the option to let requests choose; the first cache is the default. With"
-              + " several models, NAME=SPEC is for one of them. Default: fp16.")
+              + " Repeat the option to let requests choose; the first cache is the default. Where"
+              + " several models are served, NAME=SPEC is for one of them. Default: fp16.")
   private List<String> cacheSpecs = new ArrayList<>();
 
   @Option(
@@ -34,7 +34,8 @@ public final class ServiceArguments {
       paramLabel = "SIZE",
       defaultValue = "2GiB",
       description =
-          "What the caches of all conversations may take together. Default: ${DEFAULT-VALUE}.")
+          "What the caches of all conversations with a model may take together. Default:"
+              + " ${DEFAULT-VALUE}.")
   private String memory;
 
   @Option(

@@ -39,7 +39,7 @@ final class VectorEndpoints {
     router.add("POST", "/v2/rerank", this::rerank);
   }
 
-  private void embed(Exchange exchange) throws IOException {
+  private void embed(Exchange exchange) throws IOException, InterruptedException {
     LocalEmbedder embedder =
         service
             .embedder()
@@ -50,14 +50,15 @@ final class VectorEndpoints {
                             + " device that keeps hidden states"));
     EmbeddingsReader request = EmbeddingsReader.read(exchange.body(), embedder);
     try (InFlightResponses.InFlight _ = inFlight.begin()) {
-      List<Embedding> embeddings = service.embed(request.texts());
+      List<Embedding> embeddings =
+          LongWork.run(exchange, mayGoOn -> service.embed(request.texts(), mayGoOn));
       metrics.promptRead(embeddings.stream().mapToInt(Embedding::tokens).sum());
       String name = new JsonPrimitive(model).toString();
       exchange.json(200, EmbeddingsFormat.json(name, request, embeddings));
     }
   }
 
-  private void rerank(Exchange exchange) throws IOException {
+  private void rerank(Exchange exchange) throws IOException, InterruptedException {
     LocalReranker reranker =
         service
             .reranker()
@@ -68,7 +69,8 @@ final class VectorEndpoints {
                             + " classification head, or Qwen3-Reranker"));
     RerankReader request = RerankReader.read(exchange.body(), reranker);
     try (InFlightResponses.InFlight _ = inFlight.begin()) {
-      List<Float> scores = service.score(request.pairs());
+      List<Float> scores =
+          LongWork.run(exchange, mayGoOn -> service.score(request.pairs(), mayGoOn));
       metrics.promptRead(request.pairs().stream().mapToInt(pair -> pair.tokens().length).sum());
       exchange.json(200, request.response(model, scores));
     }

@@ -125,6 +125,15 @@ class FamilyGoldenTest {
     assertThat(lost[4]).isLessThan(lost[2] / 4).isGreaterThan(lost[8]);
   }
 
+  /** The last layer computes only the rows whose output is needed, and moves all their inputs. */
+  @ParameterizedTest
+  @EnumSource(names = {"GEMMA4", "QWEN2"})
+  void hiddenStatesOfOthersChangeNoLogit(Family family) {
+    FamilyRunner runs = gguf(family);
+    float[] alone = runs.inOneStep("fp16", new int[] {tokens[0]})[0];
+    assertThat(runs.besideStates(repeated(9), tokens[0])).isEqualTo(alone);
+  }
+
   private int[] repeated(int length) {
     return IntStream.range(0, length).map(i -> tokens[i % tokens.length]).toArray();
   }

@@ -97,6 +97,21 @@ final class FamilyRunner implements AutoCloseable {
     }
   }
 
+  /** Returns the logits of a token in a step that also computes the hidden states of a text. */
+  float[] besideStates(int[] text, int token) {
+    try (KvCache other = newCache("fp16");
+        KvCache cache = newCache("fp16")) {
+      Batch batch = new Batch();
+      for (int id : text) {
+        batch.addForState(other, id);
+      }
+      batch.add(cache, token, true);
+      engine.forward(batch);
+      int at = batch.logitsAt(0);
+      return Arrays.copyOfRange(batch.logits(), at, at + batch.vocabulary());
+    }
+  }
+
   private KvCache newCache(String spec) {
     return engine.newCache(CacheSpec.parse(spec), Optional.empty(), FamilyGolden.CONTEXT_LIMIT);
   }
