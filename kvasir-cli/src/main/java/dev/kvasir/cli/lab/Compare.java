@@ -1,5 +1,6 @@
 package dev.kvasir.cli.lab;
 
+import com.google.gson.JsonObject;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
@@ -9,6 +10,7 @@ import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.eval.CacheEvaluator;
 import dev.kvasir.lab.eval.Evaluation;
 import dev.kvasir.lab.eval.EvaluationJournal;
+import dev.kvasir.lab.eval.EvaluationJson;
 import dev.kvasir.lab.eval.EvaluationSettings;
 import dev.kvasir.lab.eval.Sources;
 import dev.kvasir.lab.report.Frontier;
@@ -50,6 +52,7 @@ import picocli.CommandLine.Spec;
       "  kvasir compare --quick --out first-look.md",
       "  kvasir compare --out docs/results.md",
       "  kvasir compare patternkv",
+      "  kvasir compare patternkv --show",
       "  kvasir compare --frontier docs/pictures/frontier.svg"
     })
 public final class Compare implements Callable<Integer> {
@@ -98,6 +101,11 @@ public final class Compare implements Callable<Integer> {
   private boolean quick;
 
   @Option(
+      names = "--show",
+      description = "Measure nothing. Print the table with its intervals, as it was last measured.")
+  private boolean show;
+
+  @Option(
       names = "--part",
       paramLabel = "I/N",
       description =
@@ -130,15 +138,47 @@ public final class Compare implements Callable<Integer> {
               throw new InvalidInputException(
                   "%s is for your own model; expected --model FILE with it".formatted(option));
             });
+    if (show) {
+      return showMeasured();
+    }
     return frontier == null ? measure() : draw();
+  }
+
+  private int showMeasured() {
+    if (quick || part != null || frontier != null || cluster.typed().isPresent()) {
+      throw new InvalidInputException(
+          "--show prints what was measured; expected neither --quick, --part, --frontier, --on,"
+              + " --ship nor --conf beside it");
+    }
+    Path file = MeasurementsFile.of(document(), StandardTable.named(table).name());
+    JsonObject all =
+        MeasurementsFile.read(file)
+            .orElseThrow(
+                () ->
+                    new InvalidInputException(
+                        "%s: is missing; 'kvasir compare %s' measures it".formatted(file, table)));
+    JsonObject evaluation =
+        MeasurementsFile.evaluation(all)
+            .orElseThrow(
+                () -> new InvalidInputException("%s: holds no evaluation".formatted(file)));
+    Evaluation measured = EvaluationJson.read(evaluation);
+    new EvalTable(measured).print(streams.out());
+    streams.out().println("measured %s on %s".formatted(text(all, "date"), measured.machine()));
+    streams.out().println("by %s, %s".formatted(text(all, "command"), text(all, "version")));
+    streams.out().flush();
+    return 0;
+  }
+
+  private static String text(JsonObject all, String name) {
+    return all.has(name) ? all.get(name).getAsString() : "?";
   }
 
   private void rejectOptionsOfTables() {
     boolean hasTable = spec.commandLine().getParseResult().hasMatchedPositional(0);
-    if (hasTable || part != null || frontier != null || cluster.typed().isPresent()) {
+    if (hasTable || show || part != null || frontier != null || cluster.typed().isPresent()) {
       throw new InvalidInputException(
-          "--model is compared in this process; expected neither a table nor --part, --frontier,"
-              + " --on, --ship or --conf with it");
+          "--model is compared in this process; expected neither a table nor --show, --part,"
+              + " --frontier, --on, --ship or --conf with it");
     }
   }
 

@@ -7,11 +7,10 @@ import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.claim.Experiment;
 import dev.kvasir.lab.claim.Ledger;
 import dev.kvasir.lab.claim.Ledger.Entry;
-import dev.kvasir.lab.claim.Ledger.Result;
 import dev.kvasir.lab.claim.LedgerPage;
+import dev.kvasir.lab.claim.LedgerText;
 import dev.kvasir.lab.claim.TestBed;
 import dev.kvasir.lab.claim.Trial;
-import dev.kvasir.lab.claim.Verdict;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashSet;
@@ -32,7 +31,12 @@ import picocli.CommandLine.Spec;
       "Reads the figures that commands such as 'kvasir compare' have written to a"
           + " folder. A claim without figures counts as not tried."
     },
-    footer = {"  kvasir claims", "  kvasir claims --out docs/claims.md", "  kvasir claims --run 4"})
+    footer = {
+      "  kvasir claims",
+      "  kvasir claims --show 4",
+      "  kvasir claims --out docs/claims.md",
+      "  kvasir claims --run 4"
+    })
 public final class ShowClaims implements Callable<Integer> {
   private final Streams streams;
 
@@ -47,6 +51,12 @@ public final class ShowClaims implements Callable<Integer> {
 
   @Option(names = "--out", paramLabel = "FILE", description = "Write the claims to a document.")
   private Path out;
+
+  @Option(
+      names = "--show",
+      paramLabel = "N",
+      description = "Show claim N alone, with the paper's figures and the commands of ours.")
+  private Integer shown;
 
   @Option(
       names = "--run",
@@ -74,6 +84,9 @@ public final class ShowClaims implements Callable<Integer> {
     if (!Files.isDirectory(results)) {
       throw new InvalidInputException(
           "%s: is no folder; expected figures of 'kvasir compare'".formatted(results));
+    }
+    if (shown != null) {
+      return showOne();
     }
     return number == null ? show(results, out) : run(Ledger.trials(number), results, out);
   }
@@ -107,13 +120,23 @@ public final class ShowClaims implements Callable<Integer> {
     return 0;
   }
 
+  private int showOne() {
+    if (number != null || out != null) {
+      throw new InvalidInputException(
+          "--show prints one claim; expected neither --run nor --out beside it");
+    }
+    streams.out().print(LedgerText.full(new Ledger(results).entry(shown), results));
+    streams.out().flush();
+    return 0;
+  }
+
   private int show(Path folder, Path document) {
     List<Entry> entries = new Ledger(folder).entries();
-    entries.forEach(this::show);
+    entries.forEach(entry -> streams.out().print(LedgerText.brief(entry)));
     streams.out().println(LedgerPage.summary(entries, TestBed.BUNDLED));
     streams.out().flush();
     if (document != null) {
-      LedgerPage.write(entries, folder, document);
+      LedgerPage.write(entries, document);
     }
     return 0;
   }
@@ -121,33 +144,5 @@ public final class ShowClaims implements Callable<Integer> {
   private int execute(List<String> command) {
     streams.note("kvasir " + String.join(" ", command));
     return spec.root().commandLine().execute(command.toArray(String[]::new));
-  }
-
-  private void show(Entry entry) {
-    streams
-        .out()
-        .println(
-            "%2d  %s, %s: %s"
-                .formatted(
-                    entry.number(),
-                    entry.claim().paper().title(),
-                    entry.claim().section(),
-                    entry.claim().statement()));
-    entry.results().forEach(this::show);
-    if (entry.results().isEmpty()) {
-      streams.out().println("    " + Verdict.NOT_TRIED.label());
-    }
-  }
-
-  private void show(Result result) {
-    streams
-        .out()
-        .println(
-            "    %-12s %s, %s: %s"
-                .formatted(
-                    result.finding().verdict().label(),
-                    result.bed().title(),
-                    result.trial().description(),
-                    result.finding().measured()));
   }
 }

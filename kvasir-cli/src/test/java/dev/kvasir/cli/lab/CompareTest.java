@@ -99,6 +99,16 @@ class CompareTest {
         .isRefusedWith("none: holds no divergence on prose", "methods.json");
   }
 
+  @Test
+  void aMeasuredTableIsShown() {
+    String document = Path.of("..", "docs", "results.md").toString();
+    assertThat(CommandRun.of("compare", "sinks", "--show", "--out", document).succeeds().out())
+        .contains("commvq:2,sinks=16", "0.0052*", "measured 20", "by kvasir compare sinks");
+    CommandRun.of("compare", "sinks", "--show", "--out", folder.resolve("none.md").toString())
+        .isRefusedWith("sinks.json: is missing", "'kvasir compare sinks' measures it");
+    CommandRun.of("compare", "--show", "--quick").isRefusedWith("--show prints what was measured");
+  }
+
   private int publish(boolean complete, Path document) {
     Streams streams =
         new Streams(InputStream.nullInputStream(), print(out), print(err), false, false, false);

@@ -7,9 +7,19 @@ import java.util.Locale;
  * The result of checking a claim.
  *
  * @param measured what was measured, in a few words, with its 95% interval; empty if nothing was
+ * @param figure the part of it that decides, without the scores it was computed from
  */
-public record Finding(Verdict verdict, String measured) {
+public record Finding(Verdict verdict, String measured, String figure) {
   static final Finding NONE = new Finding(Verdict.NOT_TRIED, "");
+
+  Finding(Verdict verdict, String figure) {
+    this(verdict, figure, figure);
+  }
+
+  /** Returns a figure that was computed from scores. */
+  static Finding of(Verdict verdict, String scores, String figure) {
+    return new Finding(verdict, (scores + " " + figure).strip(), figure);
+  }
 
   /** Judges a figure that is counted and not sampled. */
   static Finding exact(boolean holds, String figure) {

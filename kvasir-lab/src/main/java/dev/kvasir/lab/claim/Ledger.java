@@ -29,7 +29,8 @@ public final class Ledger {
           .orElse(Verdict.NOT_TRIED);
     }
 
-    private Optional<Result> result(TestBed bed, Form form) {
+    /** Returns the first result on a model in a form. */
+    Optional<Result> result(TestBed bed, Form form) {
       return results.stream()
           .filter(result -> result.bed() == bed && result.trial().form() == form)
           .findFirst();
@@ -81,12 +82,23 @@ public final class Ledger {
         .orElse(Finding.NONE);
   }
 
+  /** Returns the claim of that number; rejects an unknown number. */
+  public Entry entry(int number) {
+    checkNumber(number);
+    Claim claim = CLAIMS.get(number - 1);
+    return new Entry(number, claim, results(claim));
+  }
+
   /** Returns the trials for the claim of that number; rejects an unknown number. */
   public static List<Trial> trials(int number) {
+    checkNumber(number);
+    return CLAIMS.get(number - 1).trials();
+  }
+
+  private static void checkNumber(int number) {
     if (number < 1 || number > CLAIMS.size()) {
       throw new InvalidInputException(
           "claim %d is unknown; known are 1 to %d".formatted(number, CLAIMS.size()));
     }
-    return CLAIMS.get(number - 1).trials();
   }
 }

@@ -3,17 +3,17 @@ package dev.kvasir.lab.claim;
 import dev.kvasir.format.AtomicFile;
 import dev.kvasir.lab.claim.Ledger.Entry;
 import dev.kvasir.lab.claim.Ledger.Result;
+import dev.kvasir.lab.claim.Trial.Form;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/** Renders the ledger as a Markdown document. */
+/** Renders the ledger as a Markdown document: a line for each claim, with its verdicts. */
 public final class LedgerPage {
   private static final String HEAD =
       """
@@ -21,46 +21,36 @@ public final class LedgerPage {
 
       This page lists what the papers claim about their methods and whether it holds in Kvasir.
 
-          ./kvasir claims            # print the ledger
-          ./kvasir claims --run 4    # repeat the experiments behind claim 4
+          ./kvasir claims --show 4   # claim 4: the paper's figures, our scores and their commands
+          ./kvasir claims --run 4    # repeat its experiments
+          ./kvasir claims --out docs/claims.md    # generate this page from docs/results/
 
-      `./kvasir claims --out docs/claims.md` generates the page from `docs/results/`; do not edit it.
+      A verdict stands before the figure that decides it, with its 95% interval: a difference in points, a figure with its
+      unit, or else the ratio of the first score to the second. *In italics*: the method with its published settings and, as
+      far as the lab has them, its conditions. Otherwise on equal terms: the same text, 16 sinks and a window of 128 tokens. `--show` has
+      further conditions, and what a reader must know to understand a verdict.
 
-      - **Form.** "Paper's" is the method with its published settings and, as far as the lab has them, its conditions. "Equal
-        terms" gives all methods the same text, 16 sinks and a window of 128 tokens. The overview shows the verdict in the
-        paper's form where it was measured.
-      - **Measures.** *prose* is the KL divergence from fp16 on a novel, *kld* the same on text of the model itself; *ppl* is
-        perplexity; *chain* and *needle* are shares of correct answers ([lab](lab.md#tasks)).
-      - **Intervals** are 95%, from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs; other figures draw
-        layers or samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole
-        interval is on one side of its bound; "as good as" has a margin, which the claim names. A figure without an
-        interval decides nothing.
+      Intervals come from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs; others draw layers or
+      samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole interval is on
+      one side of its bound; "as good as" has a margin, which the claim names. A figure without an interval decides nothing.
       """;
 
   private LedgerPage() {}
 
-  public static void write(List<Entry> entries, Path folder, Path file) {
-    AtomicFile.write(file, text(entries, folder));
+  public static void write(List<Entry> entries, Path file) {
+    AtomicFile.write(file, text(entries));
   }
 
-  /**
-   * @param folder folder with the measurements, as typed
-   */
-  public static String text(List<Entry> entries, Path folder) {
+  public static String text(List<Entry> entries) {
     List<TestBed> beds = measured(entries);
-    Map<String, Integer> commands = commands(entries, folder);
-    StringBuilder text = new StringBuilder(HEAD);
-    text.append(models(beds));
-    beds.forEach(bed -> text.append('\n').append(summary(entries, bed)).append('\n'));
+    StringBuilder text = new StringBuilder(HEAD).append('\n');
+    beds.forEach(
+        bed -> text.append("- %s %s.\n".formatted(summary(entries, bed), bed.description())));
     for (Paper paper : Paper.values()) {
       List<Entry> own = entries.stream().filter(one -> one.claim().paper() == paper).toList();
-      text.append("\n## %s\n\n".formatted(paper.title()));
-      text.append(overview(own, beds));
-      text.append("\n### Measurements: %s\n\n".formatted(paper.title()));
-      text.append(details(own, folder, commands));
-      text.append(remarks(own));
+      text.append("\n## %s\n\n".formatted(paper.title())).append(table(own, measured(own)));
     }
-    return text.append(commandList(commands)).toString();
+    return text.toString();
   }
 
   /** Returns the models with a figure, the bundled one in any case. */
@@ -70,31 +60,28 @@ public final class LedgerPage {
     return List.copyOf(beds);
   }
 
-  private static String models(List<TestBed> beds) {
-    return beds.stream()
-        .map(bed -> "%s: %s".formatted(bed.title(), bed.description()))
-        .collect(Collectors.joining("; ", "- **Models.** ", ".\n"));
-  }
-
-  private static String overview(List<Entry> entries, List<TestBed> beds) {
+  private static String table(List<Entry> entries, List<TestBed> beds) {
     StringBuilder text =
-        new StringBuilder("| # | where | claim | paper |")
+        new StringBuilder("| # | claim |")
             .append(joined(beds, TestBed::title))
-            .append("\n|---:|---|---|---|")
+            .append("\n|---:|---|")
             .append("---|".repeat(beds.size()))
             .append('\n');
     for (Entry entry : entries) {
       Claim claim = entry.claim();
       text.append(
-          "| %d | %s | %s | %s |%s\n"
-              .formatted(
-                  entry.number(),
-                  claim.section(),
-                  claim.statement(),
-                  claim.published(),
-                  joined(beds, bed -> cell(entry.verdict(bed)))));
+          "| %d | %s |%s\n"
+              .formatted(entry.number(), statement(claim), joined(beds, bed -> cell(entry, bed))));
     }
     return text.toString();
+  }
+
+  /** Returns the claim and where the paper makes it. */
+  private static String statement(Claim claim) {
+    String text = claim.statement().replaceAll("\\.$", "");
+    return text.endsWith(")")
+        ? "%s; %s)".formatted(text.substring(0, text.length() - 1), claim.section())
+        : "%s (%s)".formatted(text, claim.section());
   }
 
   private static String joined(List<TestBed> beds, Function<TestBed, String> cell) {
@@ -103,74 +90,21 @@ public final class LedgerPage {
         .collect(Collectors.joining());
   }
 
-  private static String cell(Verdict verdict) {
-    return verdict == Verdict.NOT_TRIED ? "" : verdict.label();
+  /** Returns the verdict in the paper's form and the first one on equal terms, if there are any. */
+  private static String cell(Entry entry, TestBed bed) {
+    return Stream.of(Form.values())
+        .map(form -> entry.result(bed, form))
+        .flatMap(Optional::stream)
+        .map(LedgerPage::cell)
+        .collect(Collectors.joining("<br>"));
   }
 
-  private static String details(List<Entry> entries, Path folder, Map<String, Integer> commands) {
-    StringBuilder text = new StringBuilder("| # | form | model | measured | verdict | command |\n");
-    text.append("|---:|---|---|---|---|---:|\n");
-    for (Entry entry : entries) {
-      for (Result result : entry.results()) {
-        text.append(
-            "| %d | %s | %s | %s | %s | %d |\n"
-                .formatted(
-                    entry.number(),
-                    result.trial().description(),
-                    result.bed().title(),
-                    result.finding().measured(),
-                    result.finding().verdict().label(),
-                    commands.get(command(result, folder))));
-      }
-    }
-    return text.toString();
-  }
-
-  private static String remarks(List<Entry> entries) {
-    String text =
-        entries.stream()
-            .filter(entry -> !entry.claim().remark().isEmpty())
-            .map(entry -> "- %d: %s\n".formatted(entry.number(), entry.claim().remark()))
-            .collect(Collectors.joining());
-    return text.isEmpty() ? "" : "\n" + text;
-  }
-
-  /** Returns the number of each command, from 1 on. */
-  private static Map<String, Integer> commands(List<Entry> entries, Path folder) {
-    Map<String, Integer> numbers = new LinkedHashMap<>();
-    entries.forEach(
-        entry ->
-            entry
-                .results()
-                .forEach(
-                    result -> numbers.putIfAbsent(command(result, folder), numbers.size() + 1)));
-    return numbers;
-  }
-
-  private static String commandList(Map<String, Integer> commands) {
-    StringBuilder text = new StringBuilder("\n## Commands\n\n| # | command |\n|---:|---|\n");
-    commands.forEach((command, number) -> text.append("| %d | %s |\n".formatted(number, command)));
-    return text.toString();
-  }
-
-  /** Returns the commands of a result quoted for a shell. */
-  private static String command(Result result, Path folder) {
-    Experiment experiment = result.trial().experiment();
-    boolean anyModel = experiment.onlyBed().isEmpty();
-    Path own = anyModel ? result.bed().folder(folder) : folder;
-    Optional<Path> model =
-        anyModel && result.bed() != TestBed.BUNDLED
-            ? Optional.of(Path.of("MODEL"))
-            : Optional.empty();
-    return experiment.commands(own, model).stream()
-        .map(LedgerPage::quoted)
-        .collect(Collectors.joining("; "));
-  }
-
-  private static String quoted(List<String> command) {
-    return command.stream()
-        .map(word -> word.contains(";") ? "\"" + word + "\"" : word)
-        .collect(Collectors.joining(" ", "`kvasir ", "`"));
+  private static String cell(Result result) {
+    Finding finding = result.finding();
+    String text = (finding.verdict().label() + " " + finding.figure()).strip();
+    // An interval of positive numbers needs no words.
+    text = text.replaceAll("\\((\\d[\\d.]*) to ", "($1–");
+    return result.trial().form() == Form.PAPER ? "*" + text + "*" : text;
   }
 
   /** Returns the number of claims with each verdict on a model. */

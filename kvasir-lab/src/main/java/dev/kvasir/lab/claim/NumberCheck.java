@@ -5,6 +5,7 @@ import static dev.kvasir.lab.claim.Finding.number;
 
 import dev.kvasir.lab.eval.Estimate;
 import java.util.Arrays;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -123,8 +124,14 @@ final class NumberCheck {
       List<Estimate> layers = found(measurements, names);
       return layers.isEmpty()
           ? Finding.NONE
-          : new Finding(judge.apply(layers), joined(layers, format));
+          : new Finding(judge.apply(layers), joined(layers, format), range(layers, format));
     };
+  }
+
+  private static String range(List<Estimate> layers, String format) {
+    DoubleSummaryStatistics values =
+        layers.stream().mapToDouble(Estimate::value).summaryStatistics();
+    return "%s to %s".formatted(number(format, values.getMin()), number(format, values.getMax()));
   }
 
   private static List<Estimate> found(Measurements measurements, Stream<String> names) {

@@ -50,7 +50,7 @@ final class RowCheck {
           case WORSE -> Verdict.FAILS;
           case WITHIN_ERROR -> Verdict.OPEN;
         };
-    return new Finding(verdict, figure(row, second, task));
+    return finding(verdict, row, second, task);
   }
 
   /** Checks that the first row has the lower score up to some share of the text. */
@@ -62,15 +62,14 @@ final class RowCheck {
         (row, second) -> {
           PairedSamples pairs = samples(row, second, task).upTo(share);
           Estimate ratio = pairs.ratio();
-          return new Finding(
+          return Finding.of(
               Finding.atMost(ratio, 1),
-              "%s %s against %s, ratio %s%s"
+              "%s %s against %s, ratio"
                   .formatted(
                       task.label(),
                       number("%.4f", pairs.firstMean()),
-                      number("%.4f", pairs.secondMean()),
-                      number("%.2f", ratio.value()),
-                      interval(ratio, "%.2f")));
+                      number("%.4f", pairs.secondMean())),
+              number("%.2f", ratio.value()) + interval(ratio, "%.2f"));
         });
   }
 
@@ -86,9 +85,11 @@ final class RowCheck {
         other,
         task,
         (row, second) ->
-            new Finding(
+            finding(
                 Finding.atLeast(samples(row, second, task).difference(), -margin),
-                figure(row, second, task)));
+                row,
+                second,
+                task));
   }
 
   /** Checks that the first score is at most a multiple of the second. */
@@ -103,9 +104,8 @@ final class RowCheck {
 
   private static Finding scaled(Row row, Row second, Task task, double times, boolean atMost) {
     Estimate ratio = ratio(row, second, task);
-    return new Finding(
-        atMost ? Finding.atMost(ratio, times) : Finding.atLeast(ratio, times),
-        figure(row, second, task));
+    return finding(
+        atMost ? Finding.atMost(ratio, times) : Finding.atLeast(ratio, times), row, second, task);
   }
 
   /** Checks that each row is no worse than the next, and the first better than the last. */
@@ -123,18 +123,18 @@ final class RowCheck {
       for (int i = 0; i + 1 < rows.size(); i++) {
         falls |= verdict(rows.get(i), rows.get(i + 1), task) == Difference.Verdict.WORSE;
       }
-      String figure =
-          "%s %s; first against last%s"
+      boolean ahead = verdict(rows.getFirst(), rows.getLast(), task) == Difference.Verdict.BETTER;
+      String scores =
+          "%s %s; first against last"
               .formatted(
                   task.label(),
-                  rows.stream().map(row -> text(row, task)).collect(Collectors.joining(", ")),
-                  comparison(rows.getFirst(), rows.getLast(), task));
-      if (falls) {
-        return new Finding(Verdict.FAILS, figure);
-      }
-      return verdict(rows.getFirst(), rows.getLast(), task) == Difference.Verdict.BETTER
-          ? new Finding(Verdict.HOLDS, figure)
-          : new Finding(Verdict.OPEN, figure);
+                  rows.stream().map(row -> text(row, task)).collect(Collectors.joining(", ")));
+      return compared(
+          falls ? Verdict.FAILS : ahead ? Verdict.HOLDS : Verdict.OPEN,
+          scores,
+          rows.getFirst(),
+          rows.getLast(),
+          task);
     };
   }
 
@@ -182,12 +182,15 @@ final class RowCheck {
           Arrays.stream(checks).map(check -> check.judge(measurements)).toList();
       Verdict worst = findings.stream().map(Finding::verdict).reduce(Verdict.HOLDS, Verdict::and);
       return new Finding(
-          worst,
-          findings.stream()
-              .map(Finding::measured)
-              .filter(figure -> !figure.isEmpty())
-              .collect(Collectors.joining("; ")));
+          worst, joined(findings, Finding::measured), joined(findings, Finding::figure));
     };
+  }
+
+  private static String joined(List<Finding> findings, Function<Finding, String> text) {
+    return findings.stream()
+        .map(text)
+        .filter(figure -> !figure.isEmpty())
+        .collect(Collectors.joining("; "));
   }
 
   private static Check pair(
@@ -216,25 +219,25 @@ final class RowCheck {
   }
 
   /** Returns both scores and how they compare. */
-  private static String figure(Row row, Row second, Task task) {
-    return "%s %s against %s%s"
-        .formatted(
-            task.label(), text(row, task), text(second, task), comparison(row, second, task));
+  private static Finding finding(Verdict verdict, Row row, Row second, Task task) {
+    String scores = "%s %s against %s".formatted(task.label(), text(row, task), text(second, task));
+    return compared(verdict, scores, row, second, task);
   }
 
-  /** Returns the difference of shares in points, or the ratio of other scores. */
-  private static String comparison(Row row, Row second, Task task) {
+  /** Adds the difference of shares in points, or the ratio of other scores. */
+  private static Finding compared(Verdict verdict, String scores, Row row, Row second, Task task) {
     if (task.higherIsBetter()) {
       Estimate points = samples(row, second, task).estimate((one, other) -> 100 * (one - other));
-      return ", %s points%s".formatted(number("%+.0f", points.value()), interval(points, "%+.0f"));
+      String figure = number("%+.0f", points.value()) + " points" + interval(points, "%+.0f");
+      return Finding.of(verdict, scores + ",", figure);
     }
-    double other = second.scores().get(task).estimate().value();
-    if (other == 0) {
-      return "";
+    if (second.scores().get(task).estimate().value() == 0) {
+      return Finding.of(verdict, scores, "");
     }
     Estimate ratio = ratio(row, second, task);
     String format = task == Task.PPL ? "%.3f" : "%.2f";
-    return ", ratio %s%s".formatted(number(format, ratio.value()), interval(ratio, format));
+    String figure = number(format, ratio.value()) + interval(ratio, format);
+    return Finding.of(verdict, scores + ", ratio", figure);
   }
 
   private static String text(Row row, Task task) {

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +48,31 @@ public final class EvaluationJson {
 
   public static JsonElement tree(Evaluation evaluation) {
     return GSON.toJsonTree(evaluation);
+  }
+
+  /** Returns a written evaluation without its specs; its rows are compared again. */
+  public static Evaluation read(JsonObject evaluation) {
+    JsonObject settings = evaluation.getAsJsonObject("settings");
+    EvaluationSettings read =
+        new EvaluationSettings(
+            List.of(),
+            EnumSet.copyOf(
+                settings.getAsJsonArray("tasks").asList().stream()
+                    .flatMap(label -> Task.parse(label.getAsString()).stream())
+                    .toList()),
+            settings.getAsJsonArray("contexts").asList().stream()
+                .map(JsonElement::getAsInt)
+                .toList(),
+            settings.get("samples").getAsInt(),
+            settings.get("steps").getAsInt(),
+            settings.get("seed").getAsLong());
+    return new Evaluation(
+        evaluation.get("model").getAsString(),
+        read,
+        evaluation.get("text").getAsString(),
+        evaluation.get("machine").getAsString(),
+        evaluation.get("complete").getAsBoolean(),
+        ScoreComparisons.of(rows(evaluation)));
   }
 
   /** Returns the rows of a written evaluation, without their comparisons. */

@@ -7,21 +7,27 @@ import dev.kvasir.lab.eval.Row;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
  * A document with evaluation tables between pairs of marks. Text outside the marks is preserved;
  * text between them is generated. A table fits the width of a page: intervals and details are in
- * the measurements file.
+ * the measurements file. The document may list tables of which it shows none: {@code <!-- kvasir
+ * compare: figures of sinks, drift -->}.
  *
  * @param table name of the table
  * @param before text up to and including the first mark
- * @param after text from the second mark on
+ * @param after text from the second mark on; empty if the document does not show the table
  */
-public record ResultsFile(Path file, String table, String before, String after) {
+public record ResultsFile(Path file, String table, String before, Optional<String> after) {
   private static final String MARK = "<!-- kvasir compare %s: %s -->";
+  private static final Pattern FIGURES =
+      Pattern.compile("<!-- kvasir compare: figures of ([a-z, -]+?) -->");
 
   private static final String LEGEND =
       """
@@ -37,17 +43,28 @@ public record ResultsFile(Path file, String table, String before, String after) 
     String begin = begin(table);
     String end = end(table);
     if (!Files.exists(file)) {
-      return new ResultsFile(file, table, "# Results\n\n" + begin, end + "\n");
+      return new ResultsFile(file, table, "# Results\n\n" + begin, Optional.of(end + "\n"));
     }
     String text = read(file);
     int from = text.indexOf(begin);
     int to = text.indexOf(end);
+    if (from < 0 && hasFiguresOnly(text, table)) {
+      return new ResultsFile(file, table, text, Optional.empty());
+    }
     if (from < 0 || to < from) {
       throw new InvalidInputException(
           "%s: has no place for results; expected the lines %s and %s".formatted(file, begin, end));
     }
     return new ResultsFile(
-        file, table, text.substring(0, from + begin.length()), text.substring(to));
+        file, table, text.substring(0, from + begin.length()), Optional.of(text.substring(to)));
+  }
+
+  private static boolean hasFiguresOnly(String text, String table) {
+    return FIGURES
+        .matcher(text)
+        .results()
+        .flatMap(match -> Arrays.stream(match.group(1).split(", ")))
+        .anyMatch(table::equals);
   }
 
   static String begin(String table) {
@@ -68,7 +85,10 @@ public record ResultsFile(Path file, String table, String before, String after) 
 
   public void write(Evaluation evaluation, Provenance provenance) {
     MeasurementsFile.write(MeasurementsFile.of(file, table), evaluation, provenance);
-    AtomicFile.write(file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + after);
+    after.ifPresent(
+        rest ->
+            AtomicFile.write(
+                file, before + "\n\n" + markdown(evaluation, provenance) + "\n" + rest));
   }
 
   /** Returns how the evaluation was measured, by name. */

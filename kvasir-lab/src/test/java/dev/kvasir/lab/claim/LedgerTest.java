@@ -50,7 +50,19 @@ class LedgerTest {
     assertThat(entries).hasSizeGreaterThanOrEqualTo(35);
     assertThat(Files.readString(REPOSITORY.resolve("docs/claims.md")))
         .as("written by ./kvasir claims --out docs/claims.md")
-        .isEqualTo(LedgerPage.text(entries, Path.of("docs/results")));
+        .isEqualTo(LedgerPage.text(entries));
+  }
+
+  @Test
+  void aClaimIsShownWithThePapersFiguresAndTheCommandsOfItsScores() {
+    Path results = REPOSITORY.resolve("docs/results");
+    assertThat(LedgerText.full(new Ledger(results).entry(5), Path.of("docs/results")))
+        .startsWith(" 5  PatternKV, Table 7: At 4 bits it loses almost nothing")
+        .contains("the paper: 0.08% of the score", "ppl 19.13 against 19.10, ratio 1.002 (0.998")
+        .contains("      kvasir compare\n", " --model MODEL --json docs/results/tinyllama/");
+    assertThat(LedgerText.full(new Ledger(results).entry(9), Path.of("docs/results")))
+        .contains("    The values of sink tokens are close to zero");
+    assertThat(LedgerText.full(new Ledger(folder).entry(9), folder)).contains("    not tried");
   }
 
   @Test
@@ -81,7 +93,7 @@ class LedgerTest {
     measure(row("fp16", 0.0), row("near", 0.1), row("alike", 0.1), row("far", 0.4));
     assertThat(judge(RowCheck.better("near", "far", Task.KLD)))
         .isEqualTo(
-            new Finding(Verdict.HOLDS, "kld 0.1000 against 0.4000, ratio 0.25 (0.25 to 0.25)"));
+            Finding.of(Verdict.HOLDS, "kld 0.1000 against 0.4000, ratio", "0.25 (0.25 to 0.25)"));
     assertThat(judge(RowCheck.better("far", "near", Task.KLD)).verdict()).isEqualTo(Verdict.FAILS);
     assertThat(judge(RowCheck.better("near", "alike", Task.KLD)).verdict()).isEqualTo(Verdict.OPEN);
     assertThat(judge(RowCheck.atMost(1.1, "near", "alike", Task.KLD)).verdict())
@@ -117,7 +129,7 @@ class LedgerTest {
   void aShareOfAnswersMayBeLostWithinTheMargin() {
     measure(answers("fp16", 1, 1, 1, 1), answers("same", 1, 1, 1, 1), answers("none", 0, 0, 0, 0));
     assertThat(judge(RowCheck.answersWithin(0.05, "same", "fp16", Task.CHAIN)))
-        .isEqualTo(new Finding(Verdict.HOLDS, "chain 100% against 100%, +0 points (+0 to +0)"));
+        .isEqualTo(Finding.of(Verdict.HOLDS, "chain 100% against 100%,", "+0 points (+0 to +0)"));
     assertThat(judge(RowCheck.answersWithin(0.05, "none", "fp16", Task.CHAIN)).verdict())
         .isEqualTo(Verdict.FAILS);
   }

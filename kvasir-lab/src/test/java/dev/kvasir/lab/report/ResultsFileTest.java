@@ -56,6 +56,17 @@ class ResultsFileTest {
   }
 
   @Test
+  void aDocumentMayShowNoTableButKeepItsFigures() throws IOException {
+    String text = "<!-- kvasir compare: figures of drift, small -->\n";
+    Path file = Files.writeString(folder.resolve("results.md"), text);
+    write(file);
+    assertThat(file).content().isEqualTo(text);
+    assertThat(folder.resolve("results/small.json")).content().contains("kivi:2");
+    assertThatThrownBy(() -> ResultsFile.at(file, "smal"))
+        .hasMessageContaining("results.md: has no place for results");
+  }
+
+  @Test
   void everyStandardTableStartsWithFp16() {
     for (StandardTable table : StandardTable.ALL) {
       assertThat(table.settings().specs().getFirst().text()).isEqualTo("fp16");
