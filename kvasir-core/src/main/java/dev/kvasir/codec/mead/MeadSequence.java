@@ -24,8 +24,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   MeadSequence(MeadCodec codec, MemoryPool pool) {
     this(
         codec,
-        new MeadState(
-            new int[codec.tables().sizes().layers()], List.of(), unpacked(codec, pool)),
+        new MeadState(new int[codec.tables().sizes().layers()], List.of(), unpacked(codec, pool)),
         pool);
   }
 

@@ -32,8 +32,7 @@ final class NominalBits {
     MeadSizes sizes = tables.sizes();
     double values = (double) sizes.layers() * sizes.kvHeads() * (sizes.keyDim() + sizes.valueDim());
     double once = Byte.SIZE * bytesOfSequence(tables) / values;
-    double quantized =
-        (TOKENS * bits - Short.SIZE * DENSE_TOKENS - once) / (TOKENS - DENSE_TOKENS);
+    double quantized = (TOKENS * bits - Short.SIZE * DENSE_TOKENS - once) / (TOKENS - DENSE_TOKENS);
     return new MeadRate.RateTarget(bits, quantized);
   }
 
