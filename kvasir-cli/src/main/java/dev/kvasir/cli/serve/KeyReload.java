@@ -3,8 +3,8 @@ package dev.kvasir.cli.serve;
 import dev.kvasir.cli.terminal.Hangup;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.api.AccessRules;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -15,7 +15,7 @@ final class KeyReload implements AutoCloseable {
   private final Supplier<AccessRules> reader;
   private final Streams streams;
   private final Hangup hangup;
-  private KvasirServer server; // null until it has started
+  private Consumer<AccessRules> server; // null until it has started
   private boolean isDue; // since a signal came before the server
 
   private KeyReload(Supplier<AccessRules> reader, Streams streams) {
@@ -36,15 +36,15 @@ final class KeyReload implements AutoCloseable {
     return new KeyReload(null, null);
   }
 
-  /** Sets the server whose keys are read. */
-  synchronized void startFor(KvasirServer started) {
+  /** Sets the server that takes the keys. */
+  synchronized void startFor(Consumer<AccessRules> started) {
     server = started;
     if (isDue) {
       reload();
     }
   }
 
-  private synchronized void signalled() {
+  synchronized void signalled() {
     if (server == null) {
       isDue = true;
     } else {
@@ -55,7 +55,7 @@ final class KeyReload implements AutoCloseable {
   private void reload() {
     try {
       AccessRules rules = reader.get();
-      server.setAccess(rules);
+      server.accept(rules);
       streams.note("read %d API keys again".formatted(rules.keyDigests().size()));
     } catch (InvalidInputException e) {
       streams.note("the API keys stay as they were: " + e.getMessage());

@@ -80,22 +80,28 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    try (KeyReload keys =
+        serve.hasKeys() ? KeyReload.install(serve::access, streams) : KeyReload.none()) {
+      return serve(keys);
+    }
+  }
+
+  private int serve(KeyReload keys) throws InterruptedException {
     if (models.isSeveral()) {
-      return serveSeveral();
+      return serveSeveral(keys);
     }
     ModelArguments model = models.single();
     return !model.isBundled() && LoadedEncoder.isAt(model.path())
-        ? serveEncoder(model)
-        : serveOne(model);
+        ? serveEncoder(model, keys)
+        : serveOne(model, keys);
   }
 
   /** Serves a model that generates no text. */
-  private int serveEncoder(ModelArguments model) throws InterruptedException {
+  private int serveEncoder(ModelArguments model, KeyReload keys) throws InterruptedException {
     models.checkSingle();
     refuseOptions(model, GENERATION_OPTIONS);
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
-    try (KeyReload keys = keyReload();
-        LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
+    try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
       String kind = loaded.embedder().isPresent() ? "embeddings" : "scores";
@@ -117,15 +123,14 @@ public final class Serve implements Callable<Integer> {
     }
   }
 
-  private int serveOne(ModelArguments model) throws InterruptedException {
+  private int serveOne(ModelArguments model, KeyReload keys) throws InterruptedException {
     models.checkSingle();
     // Check the options before the model loads.
     ModelLoading loading = loading();
     List<CacheSpec> specs = loading.specs(model);
     ServerOptions options = serve.addTo(service.options(specs));
     EngineOptions engine = loading.checked(model, specs);
-    try (KeyReload keys = keyReload();
-        LoadedModel loaded = model.load(engine, streams);
+    try (LoadedModel loaded = model.load(engine, streams);
         Termination termination = Termination.install();
         KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(streams.err()))) {
       loading.report(loaded, specs);
@@ -141,15 +146,14 @@ public final class Serve implements Callable<Integer> {
     return 0;
   }
 
-  private int serveSeveral() throws InterruptedException {
+  private int serveSeveral(KeyReload keys) throws InterruptedException {
     checkSeveral();
     Map<String, ModelArguments> known = models.byName(streams);
     CacheKinds kinds = CacheKinds.of(service.typedSpecs(), known.keySet());
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
     loading().options(List.of()); // to check them
     long memory = models.memoryBytes();
-    try (KeyReload keys = keyReload();
-        Termination termination = Termination.install();
+    try (Termination termination = Termination.install();
         KvasirServer server =
             KvasirServer.start(
                 () -> onDemand(kinds),
@@ -199,10 +203,6 @@ public final class Serve implements Callable<Integer> {
     return "http://%s:%d/".formatted(options.host(), port);
   }
 
-  private KeyReload keyReload() {
-    return serve.hasKeys() ? KeyReload.install(serve::access, streams) : KeyReload.none();
-  }
-
   private void run(
       KvasirServer server,
       ServerOptions options,
@@ -214,7 +214,7 @@ public final class Serve implements Callable<Integer> {
     server
         .metricsPort()
         .ifPresent(port -> streams.note("metrics at " + address(options, port) + "metrics"));
-    keys.startFor(server);
+    keys.startFor(server::setAccess);
     termination.await();
     drain(server, termination);
     streams.note("ending all answers");
