@@ -63,7 +63,7 @@ class TracedDecoderTest {
     TinyDecoder decoder = TinyDecoder.of(choices, SEED);
     int[] tokens = text(12);
     NaiveLoss naive = new NaiveLoss(decoder, 1);
-    double loss = traced(decoder, 1).gradients(tokens, differences(naive, tokens, 3)).orElseThrow();
+    double loss = traced(decoder, 1).gradients(tokens, differences(naive, tokens, 7)).orElseThrow();
     assertThat(loss).isCloseTo(naive.of(tokens, Nudge.NONE), within(1e-5));
   }
 
@@ -73,7 +73,7 @@ class TracedDecoderTest {
         TinyDecoder.of(new Choices(4, 2, 8, 8, NEIGHBOURS, true, true, 70, false), SEED);
     int[] tokens = text(150);
     NaiveLoss naive = new NaiveLoss(decoder, 4);
-    TextVisitor visitor = differences(naive, tokens, 311);
+    TextVisitor visitor = differences(naive, tokens, 701);
     double loss = traced(decoder, 4).gradients(tokens, visitor).orElseThrow();
     assertThat(loss).isCloseTo(naive.of(tokens, Nudge.NONE), within(1e-5));
     assertThat(naive.of(tokens, Nudge.NONE))

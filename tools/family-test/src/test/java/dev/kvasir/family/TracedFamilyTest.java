@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,6 +24,8 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 class TracedFamilyTest {
   private static final String UNTRACEABLE =
       "DEEPSEEK.*|LFM2.*|QWEN35.*|QWEN3_NEXT|GRANITE_HYBRID.*|NEMOTRON_H.*|GEMMA4.*";
+
+  private static final String WIDE = "GEMMA3_WIDE";
 
   /** The engine sums in another order, in 32-bit floats. */
   private static final double ROUNDING = 1e-4;
@@ -65,7 +68,7 @@ class TracedFamilyTest {
    * fast as they say.
    */
   @ParameterizedTest
-  @EnumSource(mode = Mode.MATCH_NONE, names = UNTRACEABLE)
+  @EnumSource(mode = Mode.MATCH_NONE, names = UNTRACEABLE + "|" + WIDE)
   void gradientsAreDifferences(Family family) {
     try (FamilyRunner runs = runner(family)) {
       TracedDecoder traced = runs.traced();
@@ -84,6 +87,13 @@ class TracedFamilyTest {
         compare(traced, layer.layer(), false, half(layer.valueGradients()));
       }
     }
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @EnumSource(mode = Mode.MATCH_ANY, names = WIDE)
+  void soTheyAreWithWideHeads(Family family) {
+    gradientsAreDifferences(family);
   }
 
   /** Copies the gradients, which the decoder goes on to change. */
