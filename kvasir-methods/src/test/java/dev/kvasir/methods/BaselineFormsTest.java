@@ -4,7 +4,7 @@ import dev.kvasir.cache.QuantizedForms;
 import dev.kvasir.codec.SnapshotAssertions;
 import org.junit.jupiter.api.Test;
 
-/** The serialized forms of docs/format.md, byte for byte. */
+/** The serialized forms, byte for byte. */
 class BaselineFormsTest {
   @Test
   void ott() {

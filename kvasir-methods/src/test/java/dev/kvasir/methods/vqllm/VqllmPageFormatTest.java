@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class VqllmPageFormatTest {
   private static final int STAGES = 4;
 
-  /** The format of docs/format.md, byte by byte; synthetic codes need no codebooks. */
+  /** The format, byte by byte; synthetic codes need no codebooks. */
   @Test
   void theFormatIsAsDocumented() {
     VqllmCodec codec = VqllmCodec.forEstimate(new CacheShape(1, 1, 8), STAGES);
