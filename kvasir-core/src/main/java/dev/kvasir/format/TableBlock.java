@@ -35,34 +35,6 @@ enum TableBlock implements BlockLayout {
   },
 
   /**
-   * The same levels in a super-block of eight groups, {@code value = d * (scale - 32) * level}.
-   *
-   * <pre>
-   *   byte 0    2           4              8           136
-   *        | d  | high: 2   | low: 4       | qs: 128   |
-   *   low[g / 2]  bits 3..0 = scale g, low four, for an even g, 7..4 for an odd one
-   *   high (little-endian short)  bits 2g+1..2g = scale g, high two
-   *   bytes = 2 + 8 * (2 + 4) / 8 + 256 * 4 / 8 = 136
-   * </pre>
-   */
-  IQ4_XS(256, 2 + 2 + 4 + 128, 32, Levels.NORMAL, Scales.FLOATS) {
-    @Override
-    public void unpack(
-        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
-      int codesAt = block * blockLength();
-      int groupsAt = block * groupsPerBlock();
-      float d = half(source, at);
-      int highs = source.get(BlockReader.SHORT, at + 2);
-      for (int group = 0; group < 8; group++) {
-        int low = (unsignedByte(source, at + 4 + group / 2) >>> 4 * (group % 2)) & 15;
-        int high = (highs >>> 2 * group) & 3;
-        scales[groupsAt + group] = d * ((low | high << 4) - 32);
-        unpackRun(source, at + 8 + RUN / 2 * group, Levels.NORMAL, codes, codesAt + RUN * group);
-      }
-    }
-  },
-
-  /**
    * 4-bit floats with a power-of-two scale, the OCP microscaling format: {@code value = 2^(e - 127)
    * * E2M1[nibble]}. Levels are doubled to be integers, and the scale is halved. An {@code e} of
    * 255 is NaN.
@@ -108,7 +80,7 @@ enum TableBlock implements BlockLayout {
 
   private static final int RUN = 32;
 
-  private static final class Levels {
+  static final class Levels {
     static final byte[] NORMAL = {
       -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
     };
@@ -128,12 +100,12 @@ enum TableBlock implements BlockLayout {
     return shape;
   }
 
-  private static void unpackRun(
+  static void unpackRun(
       MemorySegment source, long offset, byte[] levels, byte[] codes, int codesAt) {
     unpackRun(source, offset, RUN, levels, codes, codesAt);
   }
 
-  private static void unpackRun(
+  static void unpackRun(
       MemorySegment source, long offset, int length, byte[] levels, byte[] codes, int codesAt) {
     for (int j = 0; j < length / 2; j++) {
       int pair = unsignedByte(source, offset + j);
