@@ -112,7 +112,8 @@ class ForecastTest {
       assertThat(alone.seconds(SPEEDS, 1)).isFinite().isPositive();
       assertThat(mead(config, 24, 24, true).stages())
           .extracting(ForecastStage::name)
-          .contains("gradients of 6 texts, backward");
+          .contains("gradients of 6 texts, backward")
+          .endsWith("testing the profile, 5 texts with 4 caches");
       // Keys and values of 8 layers, 2 heads of 64 channels, 2 bytes each.
       assertThat(alone.offHeapBytes()).isGreaterThanOrEqualTo(8L * 512 * 8 * 2 * 2 * 64 * 2);
       assertThat(mead(config, 24, 0, true).offHeapBytes()).isEqualTo(3 * alone.offHeapBytes());
@@ -134,7 +135,8 @@ class ForecastTest {
               "reading 18 texts",
               "gradients of 6 texts, forward twice",
               "gradients of 6 texts, backward",
-              "fitting 8 layers");
+              "fitting 8 layers",
+              "testing the profile, 5 texts with 4 caches");
       assertThat(off.operations()).isLessThan(tokens.operations());
       assertThat(off.arrayBytes()).isLessThan(tokens.arrayBytes());
       // All 18 texts are retained: keys and values of 8 layers, 2 heads of 64 channels, as floats.
@@ -152,6 +154,7 @@ class ForecastTest {
     return MeadForecast.of(
         config,
         new MeadSettings(512, prose, tasks, 3, 64, tables, 1),
+        256,
         selfMade,
         Concurrency.one(2));
   }

@@ -37,6 +37,12 @@ final class MeadCalibrationRun {
   /** Two of each kind of questions. */
   private static final int CHECK_DOCUMENTS = 4;
 
+  /** These, and a text of prose. */
+  static final int CHECK_TEXTS = CHECK_DOCUMENTS + 1;
+
+  /** These, and fp16. */
+  static final int CHECKED_CACHES = CHECKED_BITS.size() + 1;
+
   private final CalibrationRequest request;
   private final MeadSettings settings;
   private final CalibrationContext context;

@@ -126,7 +126,8 @@ public final class MeadCalibrator implements Calibrator {
     @Override
     public Forecast forecast(
         ModelConfig config, ToIntFunction<String> tokens, Concurrency concurrency) {
-      return MeadForecast.of(config, settings, request.text().isEmpty(), concurrency);
+      return MeadForecast.of(
+          config, settings, request.value(CHECK), request.text().isEmpty(), concurrency);
     }
 
     @Override

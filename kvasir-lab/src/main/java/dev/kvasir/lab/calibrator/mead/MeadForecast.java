@@ -23,10 +23,15 @@ public final class MeadForecast {
   private MeadForecast() {}
 
   /**
+   * @param checkTokens tokens of each text that tests the profile; 0 for no test
    * @param selfGenerated whether the model generates its prose
    */
   public static Forecast of(
-      ModelConfig config, MeadSettings settings, boolean selfGenerated, Concurrency concurrency) {
+      ModelConfig config,
+      MeadSettings settings,
+      int checkTokens,
+      boolean selfGenerated,
+      Concurrency concurrency) {
     TracedDecoder.requireTraceable(config);
     config.requireRotations("calibration of mead");
     DecoderFlops flops = new DecoderFlops(config);
@@ -72,6 +77,16 @@ public final class MeadForecast {
             ComputeKind.FITTING,
             1,
             shape.layers() * fitting(config, settings)));
+    if (checkTokens > 0) {
+      int passes = MeadCalibrationRun.CHECK_TEXTS * MeadCalibrationRun.CHECKED_CACHES;
+      stages.add(
+          new ForecastStage(
+              "testing the profile, %d texts with %d caches"
+                  .formatted(MeadCalibrationRun.CHECK_TEXTS, MeadCalibrationRun.CHECKED_CACHES),
+              ComputeKind.READING,
+              1,
+              passes * flops.forward(Math.min(checkTokens, config.contextLength()))));
+    }
     return new Forecast(
         stages,
         heap(config, settings, Math.min(followed, concurrency.tasks()), concurrency),
