@@ -6,9 +6,7 @@
 // through memory to vectors, which scale and accumulate them. Four groups are in flight at once, since a sum takes 50
 // cycles.
 #define ISA amx
-#include "coded_operands.h"
-
-#include <immintrin.h>
+#include "coded_quads_avx512.h"
 
 #define ROWS 16
 
@@ -123,13 +121,27 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int form
   UNROLL for (int r = 0; r < ROWS; r++) _mm512_mask_storeu_ps(out + r * stride, mask, totals[r]);
 }
 
-// Unpacks a tile of nibbles to bytes: eight columns of sixteen rows become twice four.
-INLINE void expand_nibbles(const i8 *from, i32 columns, i8 *to) {
-  const __m512i low = _mm512_set1_epi8(15);
-  for (i32 eight = 0; eight < columns / 8; eight++) {
-    __m512i both = _mm512_loadu_si512(from + 64 * eight);
-    _mm512_storeu_si512(to + 128 * eight, _mm512_and_si512(both, low));
-    _mm512_storeu_si512(to + 128 * eight + 64, _mm512_and_si512(_mm512_srli_epi16(both, 4), low));
+// Unpacks a tile to signed bytes, some quads at a time.
+INLINE void expand_kind(const Weights *w, const i8 *from, const int kind, i8 *to) {
+  const __m512i lowest = _mm512_set1_epi8((char)w->lowest), levels = levels_of(w, kind);
+  for (i32 column = 0; column < w->columns; column += 32, from += code_bytes(kind, 32), to += TILE * 32) {
+    UNROLL for (int quad = 0; quad < 8; quad++) {
+      __m512i code = quad_codes(from, kind, quad, levels);
+      if (upper_bits(kind)) code = _mm512_add_epi8(code, lowest);
+      _mm512_storeu_si512(to + 64 * quad, code);
+    }
+  }
+}
+
+INLINE void expand(const Weights *w, const i8 *from, i32 bits, i8 *to) {
+  if (w->levels) {
+    expand_kind(w, from, LEVELS, to);
+  } else if (bits == NIBBLES) {
+    expand_kind(w, from, NIBBLES, to);
+  } else if (bits == FIVE_BITS) {
+    expand_kind(w, from, FIVE_BITS, to);
+  } else {
+    expand_kind(w, from, SIX_BITS, to);
   }
 }
 
@@ -142,23 +154,22 @@ INLINE void multiply_form(const Weights *w, const Activations *x, const int form
   }
 }
 
-// As coded_products of the other files, but for a multiple of sixteen rows. Nibbles are unpacked into a buffer of
+// As coded_products of the other files, but for a multiple of sixteen rows. Codes are unpacked into a buffer of
 // 16 * columns bytes, which holds the last tile afterwards. The caller says if it already holds the first tile.
 EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *scales, const uint8_t *minimums,
-                                   i32 has_minimums, i32 form, i32 minimum_factor, i32 bits, i32 group, i32 columns,
-                                   i32 matrix_rows, i32 first_tile, i32 end_tile, const i8 *x_codes,
-                                   const float *x_scales, const i32 *x_code_sums, const float *x_sums, i32 first_row,
-                                   i32 rows, i8 *room, i32 expanded) {
+                                   const i8 *levels, i32 has_levels, i32 has_minimums, i32 form, i32 minimum_factor,
+                                   i32 bits, i32 lowest, i32 group, i32 columns, i32 matrix_rows, i32 first_tile,
+                                   i32 end_tile, const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows, i8 *workspace, i32 expanded) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
   i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = number_bytes(form, columns, group);
   begin_tiles(group);
   for (i32 tile = first_tile; tile < end_tile; tile++) {
     const i8 *tile_at = codes + tile * tile_codes;
-    if (bits == 4 && !(expanded && tile == first_tile)) {
-      expand_nibbles(tile_at, columns, room);
-    }
-    Weights w = {bits == 4 ? room : tile_at, scales + tile * tile_scales,
-                 has_minimums ? minimums + tile * tile_scales : 0, (float)minimum_factor, columns};
+    Weights w = {bits == BYTES ? tile_at : workspace, scales + tile * tile_scales,
+                 has_minimums ? minimums + tile * tile_scales : 0, (float)minimum_factor, has_levels ? levels : 0, lowest,
+                 columns};
+    if (bits != BYTES && !(expanded && tile == first_tile)) expand(&w, tile_at, bits, workspace);
     i32 left = matrix_rows - tile * TILE, lanes = left < TILE ? left : TILE;
     for (i32 row = first_row; row < first_row + rows; row += ROWS) {
       Activations x = from_row(&all, row);

@@ -9,4 +9,5 @@
 #include "patterns.h"
 #include "codebooks.h"
 #include "rowcodes.h"
+#include "recurrences.h"
 #include "columnsums.h"

@@ -3,11 +3,12 @@
 // A file that includes this defines, for its instruction set,
 //   MOST_ROWS               maximum rows of activations per block of registers: 1, 2, 4 or 8
 //   Block                   registers for MOST_ROWS rows by the sixteen rows of a tile
-//   block_clear, block_group8, block_group4, block_minimum, block_store, each with a constant count of rows, and with a
-//   constant scale encoding where they take one
+//   block_clear, block_group, block_minimum, block_store, each with a constant count of rows, and with constant kinds of
+//   codes and scales where they take them
 //
 // Layout of a tile (QuantizedWeights), in bytes from its start:
 //   8 bits: (columns / 4, 16 rows, 4)   4 bits: (columns / 8, 16 rows, 4), columns 4..7 in the high nibbles
+//   5 and 6 bits: (columns / 32 or 16, nibbles as above and then (16 rows, 4) upper bits)
 #include "coded_operands.h"
 #include "coded_rows.h"
 
@@ -42,7 +43,7 @@ INLINE void add_minimums(Block *block, const Weights *w, const Activations *x, c
   }
 }
 
-INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int bits, const int form,
+INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int kind, const int form,
                           const int length, float *out, i64 stride, i32 lanes) {
   Block block;
   block_clear(&block, rows);
@@ -51,13 +52,9 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   const i8 *codes = w->codes;
   for (i32 first = 0; first < groups; first += together) {
     Numbers scales = numbers_at(w->scales, form, first, length);
-    for (i32 i = 0; i < together; i++, codes += TILE * length * bits / 8, scales.at += TILE) {
-      if (rows == 1) prefetch(w, codes, TILE * length * bits / 8, &scales);
-      if (bits == 8) {
-        block_group8(&block, codes, &scales, form, x, rows, first + i, length);
-      } else {
-        block_group4(&block, codes, &scales, form, x, rows, first + i, length);
-      }
+    for (i32 i = 0; i < together; i++, codes += code_bytes(kind, length), scales.at += TILE) {
+      if (rows == 1) prefetch(w, codes, (int)code_bytes(kind, length), &scales);
+      block_group(&block, w, codes, &scales, kind, form, x, rows, first + i, length);
     }
   }
   if (w->minimums) {
@@ -68,58 +65,69 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   block_store(&block, rows, out, stride, lanes);
 }
 
-INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, const int bits, const int form,
+INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, const int kind, const int form,
                           const int length, float *out, i64 stride, i32 lanes) {
   i32 row = 0;
   for (; row + MOST_ROWS <= rows; row += MOST_ROWS) {
     Activations from = from_row(x, row);
 #if defined(__ARM_FEATURE_DOTPROD)
-    multiply_four_rows(w, &from, bits, form, length, out + row * stride, stride, lanes);
+    multiply_four_rows(w, &from, kind, form, length, out + row * stride, stride, lanes);
 #else
-    multiply_rows(w, &from, MOST_ROWS, bits, form, length, out + row * stride, stride, lanes);
+    multiply_rows(w, &from, MOST_ROWS, kind, form, length, out + row * stride, stride, lanes);
 #endif
   }
 #if MOST_ROWS > 4
   for (; row + 4 <= rows; row += 4) {
     Activations from = from_row(x, row);
-    multiply_rows(w, &from, 4, bits, form, length, out + row * stride, stride, lanes);
+    multiply_rows(w, &from, 4, kind, form, length, out + row * stride, stride, lanes);
   }
 #endif
   for (; row < rows; row++) {
     Activations from = from_row(x, row);
-    multiply_rows(w, &from, 1, bits, form, length, out + row * stride, stride, lanes);
+    multiply_rows(w, &from, 1, kind, form, length, out + row * stride, stride, lanes);
   }
 }
 
-// Dispatches on the combinations of encoding and group that formats have; Java passes no others.
+// Dispatches on the combinations of codes, encoding and group that formats have; Java passes no others.
 INLINE void multiply_form(const Weights *w, const Activations *x, i32 rows, i32 bits, i32 group, const int form,
                           float *out, i64 stride, i32 lanes) {
-  if (bits == 8 && group == 32) {
-    multiply_tile(w, x, rows, 8, form, 32, out, stride, lanes);
-  } else if (group == 32) {
-    multiply_tile(w, x, rows, 4, form, 32, out, stride, lanes);
+  if (group == 32) {
+    if (w->levels) {
+      multiply_tile(w, x, rows, LEVELS, form, 32, out, stride, lanes);
+    } else if (bits == NIBBLES) {
+      multiply_tile(w, x, rows, NIBBLES, form, 32, out, stride, lanes);
+    } else if (bits == FIVE_BITS) {
+      multiply_tile(w, x, rows, FIVE_BITS, form, 32, out, stride, lanes);
+    } else {
+      multiply_tile(w, x, rows, BYTES, form, 32, out, stride, lanes);
+    }
   } else if (form == HALVES) {
     return;
-  } else if (bits == 8) {
-    multiply_tile(w, x, rows, 8, form, 16, out, stride, lanes);
+  } else if (w->levels) {
+    multiply_tile(w, x, rows, LEVELS, form, 16, out, stride, lanes);
+  } else if (bits == NIBBLES) {
+    multiply_tile(w, x, rows, NIBBLES, form, 16, out, stride, lanes);
+  } else if (bits == SIX_BITS) {
+    multiply_tile(w, x, rows, SIX_BITS, form, 16, out, stride, lanes);
   } else {
-    multiply_tile(w, x, rows, 4, form, 16, out, stride, lanes);
+    multiply_tile(w, x, rows, BYTES, form, 16, out, stride, lanes);
   }
 }
 
 // Multiplies rows first_tile * 16 to end_tile * 16 of a matrix, up to matrix_rows, with rows of activations:
 // out (rows, matrix_rows).
 EXPORT void KERNEL(coded_products)(float *out, const i8 *codes, const uint8_t *scales, const uint8_t *minimums,
-                                   i32 has_minimums, i32 form, i32 minimum_factor, i32 bits, i32 group, i32 columns,
-                                   i32 matrix_rows, i32 first_tile, i32 end_tile, const i8 *x_codes,
-                                   const float *x_scales, const i32 *x_code_sums, const float *x_sums, i32 first_row,
-                                   i32 rows) {
+                                   const i8 *levels, i32 has_levels, i32 has_minimums, i32 form, i32 minimum_factor,
+                                   i32 bits, i32 lowest, i32 group, i32 columns, i32 matrix_rows, i32 first_tile,
+                                   i32 end_tile, const i8 *x_codes, const float *x_scales, const i32 *x_code_sums,
+                                   const float *x_sums, i32 first_row, i32 rows) {
   Activations all = {x_codes, x_scales, x_code_sums, x_sums, columns};
   Activations x = from_row(&all, first_row);
   i64 tile_codes = (i64)TILE * columns * bits / 8, tile_scales = number_bytes(form, columns, group);
   for (i32 tile = first_tile; tile < end_tile; tile++) {
     Weights w = {codes + tile * tile_codes, scales + tile * tile_scales,
-                 has_minimums ? minimums + tile * tile_scales : 0, (float)minimum_factor, columns};
+                 has_minimums ? minimums + tile * tile_scales : 0, (float)minimum_factor, has_levels ? levels : 0, lowest,
+                 columns};
     i32 left = matrix_rows - tile * TILE, lanes = left < TILE ? left : TILE;
     float *to = out + (i64)first_row * matrix_rows + tile * TILE;
     if (form == FLOATS) {

@@ -1,7 +1,7 @@
 // AVX-512 with VNNI: the sixteen rows of a tile are the lanes of one vector, and VPDPBUSD multiplies four columns,
-// unsigned by signed bytes. Weights are offset by 128, and 128 times the sum of the activations' codes is subtracted
-// first.
-#include <immintrin.h>
+// unsigned by signed bytes. Where codes are negative, a lifted code is multiplied, and the lift times the sum of the
+// activations' codes is subtracted first.
+#include "coded_quads_avx512.h"
 
 #define MOST_ROWS 8
 
@@ -28,32 +28,19 @@ INLINE void add_scaled(Block *block, __m512i *sums, const Numbers *scales, const
   }
 }
 
-INLINE void block_group8(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
-                         const int rows, i32 group, const int length) {
-  __m512i sums[MOST_ROWS], lift = _mm512_set1_epi8((char)0x80);
-  UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_set1_epi32(-128 * code_sum(x, r, group, length));
+INLINE void block_group(Block *block, const Weights *w, const i8 *codes, const Numbers *scales, const int kind,
+                        const int form, const Activations *x, const int rows, i32 group, const int length) {
+  const __m512i lift = _mm512_set1_epi8((char)0x80);
+  const __m512i levels = _mm512_xor_si512(levels_of(w, kind), lift);
+  const i32 lowest = kind == NIBBLES ? 0 : kind == BYTES || kind == LEVELS ? -128 : w->lowest;
+  __m512i sums[MOST_ROWS];
+  UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_set1_epi32(lowest_sum(x, r, group, length, lowest));
   UNROLL for (int quad = 0; quad < length / 4; quad++) {
-    __m512i w = _mm512_xor_si512(_mm512_loadu_si512(codes + 64 * quad), lift);
+    __m512i code = quad_codes(codes, kind, quad, levels);
+    if (kind == BYTES) code = _mm512_xor_si512(code, lift);
     UNROLL for (int r = 0; r < rows; r++) {
       const i8 *at = x->codes + (i64)r * x->columns + group * length + 4 * quad;
-      sums[r] = _mm512_dpbusd_epi32(sums[r], w, four_columns(at));
-    }
-  }
-  add_scaled(block, sums, scales, form, x, rows, group * length);
-}
-
-INLINE void block_group4(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
-                         const int rows, i32 group, const int length) {
-  __m512i sums[MOST_ROWS], low = _mm512_set1_epi8(15);
-  UNROLL for (int r = 0; r < rows; r++) sums[r] = _mm512_setzero_si512();
-  UNROLL for (int eight = 0; eight < length / 8; eight++) {
-    __m512i both = _mm512_loadu_si512(codes + 64 * eight);
-    __m512i first = _mm512_and_si512(both, low);
-    __m512i second = _mm512_and_si512(_mm512_srli_epi16(both, 4), low);
-    UNROLL for (int r = 0; r < rows; r++) {
-      const i8 *at = x->codes + (i64)r * x->columns + group * length + 8 * eight;
-      sums[r] = _mm512_dpbusd_epi32(sums[r], first, four_columns(at));
-      sums[r] = _mm512_dpbusd_epi32(sums[r], second, four_columns(at + 4));
+      sums[r] = _mm512_dpbusd_epi32(sums[r], code, four_columns(at));
     }
   }
   add_scaled(block, sums, scales, form, x, rows, group * length);

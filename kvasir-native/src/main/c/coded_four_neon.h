@@ -19,36 +19,25 @@ typedef struct {
     }                                                                                \
   }
 
-// Sixteen columns.
-INLINE void dot_bytes(HalfBlock *block, const i8 *codes, const int8x16_t *columns) {
-  DOT_LANE(0, vld1q_s8(codes), vld1q_s8(codes + 16))
-  DOT_LANE(1, vld1q_s8(codes + 64), vld1q_s8(codes + 80))
-  DOT_LANE(2, vld1q_s8(codes + 128), vld1q_s8(codes + 144))
-  DOT_LANE(3, vld1q_s8(codes + 192), vld1q_s8(codes + 208))
-}
+// `half_codes` are those of the group from the first row of the half on.
+#define DOT_QUAD(lane)                                                          \
+  DOT_LANE(lane, quad_codes(half_codes, kind, i / 4 + lane, 0, levels), \
+           quad_codes(half_codes, kind, i / 4 + lane, 16, levels))
 
-INLINE int8x16_t high_nibbles(int8x16_t both) { return vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(both), 4)); }
-
-INLINE void dot_nibbles(HalfBlock *block, const i8 *codes, const int8x16_t *columns) {
-  const int8x16_t low = vdupq_n_s8(15);
-  int8x16_t a0 = vld1q_s8(codes), a1 = vld1q_s8(codes + 16), b0 = vld1q_s8(codes + 64), b1 = vld1q_s8(codes + 80);
-  DOT_LANE(0, vandq_s8(a0, low), vandq_s8(a1, low))
-  DOT_LANE(1, high_nibbles(a0), high_nibbles(a1))
-  DOT_LANE(2, vandq_s8(b0, low), vandq_s8(b1, low))
-  DOT_LANE(3, high_nibbles(b0), high_nibbles(b1))
-}
-
-INLINE void half_group(HalfBlock *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
-                       i32 column, const int bits, const int length) {
-  UNROLL for (int r = 0; r < FOUR; r++) block->sums[r][0] = block->sums[r][1] = vdupq_n_s32(0);
+INLINE void half_group(HalfBlock *block, const Weights *w, const i8 *half_codes, const Numbers *scales, const int form,
+                       const Activations *x, i32 group, const int kind, const int length) {
+  const int8x16_t levels = levels_of(w, kind);
+  const i32 column = group * length;
+  UNROLL for (int r = 0; r < FOUR; r++) {
+    block->sums[r][0] = block->sums[r][1] = vdupq_n_s32(lowest_sum(x, r, group, length, lowest_of(w, kind)));
+  }
   UNROLL for (int i = 0; i < length; i += 16) {
     int8x16_t columns[FOUR];
     UNROLL for (int r = 0; r < FOUR; r++) columns[r] = vld1q_s8(x->codes + (i64)r * x->columns + column + i);
-    if (bits == 8) {
-      dot_bytes(block, codes + TILE * i, columns);
-    } else {
-      dot_nibbles(block, codes + TILE / 2 * i, columns);
-    }
+    DOT_QUAD(0)
+    DOT_QUAD(1)
+    DOT_QUAD(2)
+    DOT_QUAD(3)
   }
   float32x4_t scale0 = group_numbers(scales, form, 0), scale1 = group_numbers(scales, form, 1);
   UNROLL for (int r = 0; r < FOUR; r++) {
@@ -82,7 +71,7 @@ INLINE void half_minimums(HalfBlock *block, const Weights *w, i32 half, const Ac
   }
 }
 
-INLINE void multiply_four_rows(const Weights *w, const Activations *x, const int bits, const int form,
+INLINE void multiply_four_rows(const Weights *w, const Activations *x, const int kind, const int form,
                                const int length, float *out, i64 stride, i32 lanes) {
   const i32 together = groups_together(form, length);
   i32 groups = w->columns / length;
@@ -92,8 +81,8 @@ INLINE void multiply_four_rows(const Weights *w, const Activations *x, const int
     UNROLL for (int r = 0; r < FOUR; r++) block.totals[r][0] = block.totals[r][1] = vdupq_n_f32(0);
     for (i32 first = 0; first < groups; first += together) {
       Numbers scales = numbers_from(numbers_at(w->scales, form, first, length), form, 8 * half);
-      for (i32 i = 0; i < together; i++, codes += TILE * length * bits / 8, scales.at += TILE) {
-        half_group(&block, codes, &scales, form, x, (first + i) * length, bits, length);
+      for (i32 i = 0; i < together; i++, codes += code_bytes(kind, length), scales.at += TILE) {
+        half_group(&block, w, codes, &scales, form, x, first + i, kind, length);
       }
     }
     if (w->minimums) {

@@ -42,39 +42,41 @@ INLINE void add_scaled(Block *block, int32x4_t sums[][2], const int half, const 
   }
 }
 
-INLINE void block_group8(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
-                         const int rows, i32 group, const int length) {
+// Codes of a quad for the four rows from `rows` bytes on. Those of five and six bits are above the lowest one.
+INLINE int8x16_t quad_codes(const i8 *codes, const int kind, const int quad, const int rows, int8x16_t levels) {
+  if (kind == BYTES) return vld1q_s8(codes + 64 * quad + rows);
+  uint8x16_t both = vreinterpretq_u8_s8(vld1q_s8(nibbles_of(codes, kind, quad) + rows));
+  uint8x16_t code = quad % 2 ? vshrq_n_u8(both, 4) : vandq_u8(both, vdupq_n_u8(15));
+  if (kind == LEVELS) return vqtbl1q_s8(levels, code);
+  if (upper_bits(kind)) {
+    uint8x16_t upper = vreinterpretq_u8_s8(vld1q_s8(uppers_of(codes, kind, quad) + rows));
+    upper = vshlq_u8(upper, vdupq_n_s8((i8)(4 - upper_shift(kind, quad))));
+    code = vorrq_u8(code, vandq_u8(upper, vdupq_n_u8((uint8_t)upper_mask(kind))));
+  }
+  return vreinterpretq_s8_u8(code);
+}
+
+INLINE int8x16_t levels_of(const Weights *w, const int kind) {
+  return kind == LEVELS ? vld1q_s8(w->levels) : vdupq_n_s8(0);
+}
+
+INLINE i32 lowest_of(const Weights *w, const int kind) { return upper_bits(kind) ? w->lowest : 0; }
+
+INLINE void block_group(Block *block, const Weights *w, const i8 *codes, const Numbers *scales, const int kind,
+                        const int form, const Activations *x, const int rows, i32 group, const int length) {
+  const int8x16_t levels = levels_of(w, kind);
   UNROLL for (int half = 0; half < 2; half++) {
     int32x4_t sums[MOST_ROWS][2];
-    UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = vdupq_n_s32(0);
+    UNROLL for (int r = 0; r < rows; r++) {
+      sums[r][0] = sums[r][1] = vdupq_n_s32(lowest_sum(x, r, group, length, lowest_of(w, kind)));
+    }
     UNROLL for (int quad = 0; quad < length / 4; quad++) {
-      int8x16_t w0 = vld1q_s8(codes + 64 * quad + 32 * half), w1 = vld1q_s8(codes + 64 * quad + 32 * half + 16);
+      int8x16_t w0 = quad_codes(codes, kind, quad, 32 * half, levels);
+      int8x16_t w1 = quad_codes(codes, kind, quad, 32 * half + 16, levels);
       UNROLL for (int r = 0; r < rows; r++) {
         int8x16_t four = four_columns(x->codes + (i64)r * x->columns + group * length + 4 * quad);
         sums[r][0] = dot_columns(sums[r][0], w0, four);
         sums[r][1] = dot_columns(sums[r][1], w1, four);
-      }
-    }
-    add_scaled(block, sums, half, scales, form, x, rows, group * length);
-  }
-}
-
-INLINE void block_group4(Block *block, const i8 *codes, const Numbers *scales, const int form, const Activations *x,
-                         const int rows, i32 group, const int length) {
-  int8x16_t low = vdupq_n_s8(15);
-  UNROLL for (int half = 0; half < 2; half++) {
-    int32x4_t sums[MOST_ROWS][2];
-    UNROLL for (int r = 0; r < rows; r++) sums[r][0] = sums[r][1] = vdupq_n_s32(0);
-    UNROLL for (int eight = 0; eight < length / 8; eight++) {
-      int8x16_t both0 = vld1q_s8(codes + 64 * eight + 32 * half);
-      int8x16_t both1 = vld1q_s8(codes + 64 * eight + 32 * half + 16);
-      int8x16_t high0 = vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(both0), 4));
-      int8x16_t high1 = vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(both1), 4));
-      UNROLL for (int r = 0; r < rows; r++) {
-        const i8 *at = x->codes + (i64)r * x->columns + group * length + 8 * eight;
-        int8x16_t first = four_columns(at), second = four_columns(at + 4);
-        sums[r][0] = dot_columns(dot_columns(sums[r][0], vandq_s8(both0, low), first), high0, second);
-        sums[r][1] = dot_columns(dot_columns(sums[r][1], vandq_s8(both1, low), first), high1, second);
       }
     }
     add_scaled(block, sums, half, scales, form, x, rows, group * length);

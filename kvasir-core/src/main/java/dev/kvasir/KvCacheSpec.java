@@ -74,7 +74,7 @@ public interface KvCacheSpec {
   /**
    * Returns mead, the method of Kvasir, which needs the profile of the model.
    *
-   * @param bits 1 to 8, also fractions such as 1.5
+   * @param bits 0.75 to 8, also fractions such as 1.5
    */
   static KvCacheSpec mead(double bits) {
     return parse("mead:" + (bits == Math.rint(bits) ? "%.0f".formatted(bits) : bits));

@@ -11,6 +11,7 @@ import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -34,34 +35,10 @@ final class RandomModelFile {
     void tensors(int done, int inAll);
   }
 
-  /**
-   * A tensor to write.
-   *
-   * @param outputs rows; 0 for a vector of ones
-   * @param matrices stacked in the tensor; 0 for a plain matrix
-   * @param isQuantized whether it has the weight type; otherwise it has 32-bit floats
-   */
-  private record TensorSpec(
-      String name, int inputs, int outputs, int matrices, boolean isQuantized) {
-    TensorSpec(String name, int inputs, int outputs) {
-      this(name, inputs, outputs, 0, outputs > 0);
-    }
-
-    long rows() {
-      return (long) outputs * Math.max(1, matrices);
-    }
-
-    long[] shape() {
-      return outputs == 0
-          ? new long[] {inputs}
-          : matrices == 0 ? new long[] {inputs, outputs} : new long[] {inputs, outputs, matrices};
-    }
-  }
-
   private final ModelPreset shape;
   private final int layers;
   private final RandomWeightType type;
-  private final List<TensorSpec> tensors = new ArrayList<>();
+  private final List<RandomTensor> tensors = new ArrayList<>();
   private ByteBuffer header = ByteBuffer.allocate(1 << 20).order(ByteOrder.LITTLE_ENDIAN);
   private int keys;
 
@@ -100,18 +77,35 @@ final class RandomModelFile {
 
   private void listTensors(int vocabulary) {
     int width = shape.width;
-    tensors.add(new TensorSpec("token_embd.weight", width, vocabulary));
-    tensors.add(new TensorSpec("output_norm.weight", width, 0));
-    tensors.add(new TensorSpec("output.weight", width, vocabulary));
+    tensors.add(new RandomTensor("token_embd.weight", width, vocabulary));
+    tensors.add(RandomTensor.ones("output_norm.weight", width));
+    tensors.add(new RandomTensor("output.weight", width, vocabulary));
     for (int layer = 0; layer < layers; layer++) {
       String block = "blk.%d.".formatted(layer);
-      tensors.add(new TensorSpec(block + "attn_norm.weight", width, 0));
-      tensors.add(new TensorSpec(block + "attn_q.weight", width, width));
-      tensors.add(new TensorSpec(block + "attn_k.weight", width, shape.kvWidth()));
-      tensors.add(new TensorSpec(block + "attn_v.weight", width, shape.kvWidth()));
-      tensors.add(new TensorSpec(block + "attn_output.weight", width, width));
-      tensors.add(new TensorSpec(block + "ffn_norm.weight", width, 0));
+      tensors.add(RandomTensor.ones(block + "attn_norm.weight", width));
+      if (shape.hybrid != null && !shape.hybrid.attends(layer)) {
+        shape.hybrid.list(block, width, tensors);
+      } else {
+        listAttention(block);
+      }
+      String norm = shape.hybrid == RandomHybrid.QWEN3_5 ? "post_attention_norm" : "ffn_norm";
+      tensors.add(RandomTensor.ones(block + norm + ".weight", width));
       listFeedForward(block);
+    }
+  }
+
+  private void listAttention(String block) {
+    int width = shape.width;
+    int queries = shape.queryHeads * shape.headDim();
+    // Qwen 3.5 gates the heads.
+    int outputs = shape.hybrid == RandomHybrid.QWEN3_5 ? 2 * queries : queries;
+    tensors.add(new RandomTensor(block + "attn_q.weight", width, outputs));
+    tensors.add(new RandomTensor(block + "attn_k.weight", width, shape.kvWidth()));
+    tensors.add(new RandomTensor(block + "attn_v.weight", width, shape.kvWidth()));
+    tensors.add(new RandomTensor(block + "attn_output.weight", queries, width));
+    if (shape.hybrid == RandomHybrid.QWEN3_5) {
+      tensors.add(RandomTensor.ones(block + "attn_q_norm.weight", shape.headDim()));
+      tensors.add(RandomTensor.ones(block + "attn_k_norm.weight", shape.headDim()));
     }
   }
 
@@ -121,35 +115,56 @@ final class RandomModelFile {
     int experts = shape.experts;
     String ending = experts > 0 ? "_exps.weight" : ".weight";
     if (experts > 0) {
-      tensors.add(new TensorSpec(block + "ffn_gate_inp.weight", width, experts, 0, false));
+      tensors.add(new RandomTensor(block + "ffn_gate_inp.weight", width, experts, 0, false));
     }
-    tensors.add(new TensorSpec(block + "ffn_gate" + ending, width, wide, experts, true));
-    tensors.add(new TensorSpec(block + "ffn_up" + ending, width, wide, experts, true));
-    tensors.add(new TensorSpec(block + "ffn_down" + ending, wide, width, experts, true));
+    tensors.add(new RandomTensor(block + "ffn_gate" + ending, width, wide, experts, true));
+    tensors.add(new RandomTensor(block + "ffn_up" + ending, width, wide, experts, true));
+    tensors.add(new RandomTensor(block + "ffn_down" + ending, wide, width, experts, true));
   }
 
   private void putMetadata(GgufMetadata tokenizer, int vocabulary) {
-    putString("general.architecture", "llama");
+    String family = shape.architecture() + ".";
+    putString("general.architecture", shape.architecture());
     putString("general.name", "random %s, %d layers".formatted(shape.typed(), layers));
-    putInt("llama.block_count", layers);
-    putInt("llama.context_length", CONTEXT);
-    putInt("llama.embedding_length", shape.width);
-    putInt("llama.feed_forward_length", shape.feedForward);
+    putInt(family + "block_count", layers);
+    putInt(family + "context_length", CONTEXT);
+    putInt(family + "embedding_length", shape.width);
+    putInt(family + "feed_forward_length", shape.feedForward);
     if (shape.experts > 0) {
-      putInt("llama.expert_count", shape.experts);
-      putInt("llama.expert_used_count", shape.expertsUsed);
+      putInt(family + "expert_count", shape.experts);
+      putInt(family + "expert_used_count", shape.expertsUsed);
     }
-    putInt("llama.attention.head_count", shape.queryHeads);
-    putInt("llama.attention.head_count_kv", shape.kvHeads);
-    putInt("llama.vocab_size", vocabulary);
-    putFloat("llama.rope.freq_base", 500_000);
-    putFloat("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    putInt(family + "attention.head_count", shape.queryHeads);
+    if (shape.hybrid == null) {
+      putInt(family + "attention.head_count_kv", shape.kvHeads);
+    } else {
+      putHybrid(family);
+    }
+    putInt(family + "vocab_size", vocabulary);
+    putFloat(family + "rope.freq_base", 500_000);
+    putFloat(family + "attention.layer_norm_rms_epsilon", 1e-5f);
     putString("tokenizer.ggml.model", tokenizer.requireString("tokenizer.ggml.model"));
     putString("tokenizer.ggml.pre", tokenizer.requireString("tokenizer.ggml.pre"));
     putStrings("tokenizer.ggml.tokens", tokenizer);
     putStrings("tokenizer.ggml.merges", tokenizer);
-    putKinds(tokenizer.integers("tokenizer.ggml.token_type").orElseThrow());
+    long[] kinds = tokenizer.integers("tokenizer.ggml.token_type").orElseThrow();
+    putInts("tokenizer.ggml.token_type", Arrays.stream(kinds).mapToInt(Math::toIntExact).toArray());
     putInt("tokenizer.ggml.eos_token_id", tokenizer.requireInteger("tokenizer.ggml.eos_token_id"));
+  }
+
+  private void putHybrid(String family) {
+    putInt(family + "attention.key_length", shape.headDim());
+    putInt(family + "attention.value_length", shape.headDim());
+    int[] kvHeads = new int[layers];
+    for (int layer = 0; layer < layers; layer++) {
+      kvHeads[layer] = shape.hybrid.attends(layer) ? shape.kvHeads : 0;
+    }
+    if (shape.hybrid == RandomHybrid.QWEN3_5) {
+      putInt(family + "attention.head_count_kv", shape.kvHeads);
+    } else {
+      putInts(family + "attention.head_count_kv", kvHeads);
+    }
+    shape.hybrid.sizes().forEach((key, size) -> putInt(family + key, size));
   }
 
   private ByteBuffer ensureCapacity(int bytes) {
@@ -196,17 +211,17 @@ final class RandomModelFile {
     }
   }
 
-  private void putKinds(long[] kinds) {
-    putKey("tokenizer.ggml.token_type", ARRAY);
-    ensureCapacity(Integer.BYTES + Long.BYTES).putInt(INT32).putLong(kinds.length);
-    for (long kind : kinds) {
-      ensureCapacity(Integer.BYTES).putInt((int) kind);
+  private void putInts(String key, int... values) {
+    putKey(key, ARRAY);
+    ensureCapacity(Integer.BYTES + Long.BYTES).putInt(INT32).putLong(values.length);
+    for (int value : values) {
+      ensureCapacity(Integer.BYTES).putInt(value);
     }
   }
 
   private void putTensors() {
     long at = 0;
-    for (TensorSpec tensor : tensors) {
+    for (RandomTensor tensor : tensors) {
       putText(tensor.name());
       long[] sizes = tensor.shape();
       ensureCapacity(64).putInt(sizes.length);
@@ -218,8 +233,8 @@ final class RandomModelFile {
     }
   }
 
-  private long bytes(TensorSpec tensor) {
-    long values = tensor.inputs() * Math.max(1, tensor.rows());
+  private long bytes(RandomTensor tensor) {
+    long values = tensor.inputs() * tensor.rows();
     return tensor.isQuantized() ? type.bytes(values) : Float.BYTES * values;
   }
 
@@ -227,26 +242,22 @@ final class RandomModelFile {
     return Math.ceilDiv(bytes, ALIGNMENT) * ALIGNMENT;
   }
 
-  private void writeTensor(WritableByteChannel out, TensorSpec tensor, SplittableRandom random)
+  private void writeTensor(WritableByteChannel out, RandomTensor tensor, SplittableRandom random)
       throws IOException {
-    if (tensor.outputs() == 0) {
-      ByteBuffer ones = ByteBuffer.allocate((int) bytes(tensor)).order(ByteOrder.LITTLE_ENDIAN);
-      while (ones.hasRemaining()) {
-        ones.putFloat(1);
-      }
-      writeAll(out, ones.flip());
-    }
     for (long row = 0; row < tensor.rows(); row++) {
       int inputs = tensor.inputs();
-      writeAll(out, tensor.isQuantized() ? type.row(inputs, random) : floats(inputs, random));
+      writeAll(out, tensor.isQuantized() ? type.row(inputs, random) : floats(tensor, random));
     }
     pad(out, bytes(tensor));
   }
 
-  private static ByteBuffer floats(int inputs, SplittableRandom random) {
+  private static ByteBuffer floats(RandomTensor tensor, SplittableRandom random) {
+    int inputs = tensor.inputs();
     ByteBuffer row = ByteBuffer.allocate(Float.BYTES * inputs).order(ByteOrder.LITTLE_ENDIAN);
     while (row.hasRemaining()) {
-      row.putFloat((float) (random.nextGaussian() / Math.sqrt(inputs)));
+      boolean isRandom = Float.isNaN(tensor.constant());
+      double any = random.nextGaussian() / Math.sqrt(inputs);
+      row.putFloat(isRandom ? (float) any : tensor.constant());
     }
     return row.flip();
   }

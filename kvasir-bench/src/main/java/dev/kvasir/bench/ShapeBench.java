@@ -29,8 +29,9 @@ final class ShapeBench implements Callable<Integer> {
       defaultValue = "llama-8b",
       paramLabel = "SHAPE",
       description = {
-        "llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, or dense-a3b, which has as many",
-        "  weights as a token of moe-30b-a3b passes (default: ${DEFAULT-VALUE})."
+        "llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, dense-a3b, which has as many",
+        "  weights as a token of moe-30b-a3b passes, or the hybrids granite-h-1b and",
+        "  qwen3.5-0.8b (default: ${DEFAULT-VALUE})."
       })
   private String like;
 

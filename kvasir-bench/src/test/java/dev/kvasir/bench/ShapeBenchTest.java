@@ -13,6 +13,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
 class ShapeBenchTest {
@@ -28,6 +30,19 @@ class ShapeBenchTest {
       assertThat(model.config().layers()).isEqualTo(1);
       assertThat(model.config().kvHeads()).isEqualTo(4);
       assertThat(model.config().keyDim()).isEqualTo(64);
+      GenerationSettings two = GenerationSettings.greedy().withMaxTokens(2);
+      assertThat(session.generate("Once", two, piece -> {}).generatedTokens()).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"granite-h-1b, 10", "qwen3.5-0.8b, 4"})
+  void aHybridOfRandomWeightsGenerates(String preset, int layers) {
+    Path file = folder.resolve("hybrid.gguf");
+    RandomWeightType weights = RandomWeightType.of("q4_k");
+    RandomModelFile.write(file, ModelPreset.of(preset), layers, weights, (done, inAll) -> {});
+    try (LoadedModel model = LoadedModel.load(file);
+        ModelSession session = model.newSession()) {
       GenerationSettings two = GenerationSettings.greedy().withMaxTokens(2);
       assertThat(session.generate("Once", two, piece -> {}).generatedTokens()).isEqualTo(2);
     }
@@ -70,7 +85,8 @@ class ShapeBenchTest {
   void invalidValuesAreRefusedByName() {
     Refusal.of(ShapeBench::new, "--like", "gpt-5", "--out", "x")
         .says(
-            "--like is 'gpt-5'; expected one of llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b, dense-a3b");
+            "--like is 'gpt-5'; expected one of llama-8b, llama-3b, tinyllama, moe-1b, moe-30b-a3b,"
+                + " dense-a3b, granite-h-1b, qwen3.5-0.8b");
     Refusal.of(ShapeBench::new, "--type", "q9", "--out", "x").says("--type is 'q9'");
     Refusal.of(RestoreBench::new, "--tokens", "1000").says("--tokens is 1000; expected a multiple");
   }

@@ -3,6 +3,7 @@ package dev.kvasir.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,30 @@ class RefusalTest {
             "MiB, which an answer of 2048 tokens may take with 'fp16'");
     CommandRun.of("serve", "--port", "0", "--kv-memory", "1KiB", "--answer-tokens", "1")
         .isRefusedWith("expected at least 512KiB, which an answer of 1 tokens");
+  }
+
+  /** The cache of a draft model is in the same memory. */
+  @Test
+  void aServerHasMemoryForADraft() throws IOException {
+    Path draft = folder.resolve("draft.gguf");
+    try (InputStream model =
+        RefusalTest.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
+      Files.copy(model, draft);
+    }
+    CommandRun.of(
+            ("serve --port 0 --kv-memory 1KiB --answer-tokens 1 --speculate " + draft).split(" "))
+        .isRefusedWith("expected at least 1MiB, which an answer of 1 tokens");
+  }
+
+  /** An encoder has no KV cache. */
+  @ParameterizedTest
+  @ValueSource(strings = {"--kv kivi:2", "--kv-memory 1GiB", "--store kept", "--speculate ngram"})
+  void anEncoderHasNoOptionsOfCaches(String option) throws IOException {
+    Files.writeString(folder.resolve("config.json"), "{\"model_type\": \"bert\"}");
+    CommandRun.of("serve --port 0 --model %s %s".formatted(folder, option).split(" "))
+        .isRefusedWith(
+            "%s is given, but %s is an encoder; expected a model that generates text"
+                .formatted(option.split(" ")[0], folder));
   }
 
   @ParameterizedTest

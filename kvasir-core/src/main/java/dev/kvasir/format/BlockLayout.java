@@ -34,13 +34,31 @@ public sealed interface BlockLayout
     PRODUCTS
   }
 
+  /** The values that an unpacked code can take. */
+  sealed interface Codes {
+    /** Integers of a range. */
+    record Range(int lowest, int highest) implements Codes {}
+
+    /** Some of sixteen signed bytes. */
+    record Levels(byte[] values) implements Codes {}
+
+    /** Integers of some bits above zero. */
+    static Codes ofBits(int bits) {
+      return new Range(0, (1 << bits) - 1);
+    }
+
+    /** Integers of some bits around zero. */
+    static Codes ofSignedBits(int bits) {
+      return new Range(-(1 << bits - 1), (1 << bits - 1) - 1);
+    }
+  }
+
   /**
    * The sizes of a layout.
    *
    * @param blockLength values in a block: 32 to 128, or 256 in a super-block
    * @param groupLength values that share a scale and a minimum: 16 or 32
-   * @param codeBits width of a code from {@link #unpack}: 4 for codes in 0..15, 8 for signed bytes.
-   *     A 2-bit type has 4, since this is the unpacked width
+   * @param codes that {@link #unpack} returns
    * @param hasMinimums whether any minimum can differ from zero; if false, minimums are neither
    *     read nor set
    * @param minimumFactor the ratio of minimum to scale if it is constant, else zero
@@ -49,13 +67,13 @@ public sealed interface BlockLayout
       int blockLength,
       int blockBytes,
       int groupLength,
-      int codeBits,
+      Codes codes,
       boolean hasMinimums,
       Scales scales,
       int minimumFactor) {
     /** A layout with float scales and arbitrary minimums. */
-    Shape(int blockLength, int blockBytes, int groupLength, int codeBits, boolean hasMinimums) {
-      this(blockLength, blockBytes, groupLength, codeBits, hasMinimums, Scales.FLOATS, 0);
+    Shape(int blockLength, int blockBytes, int groupLength, Codes codes, boolean hasMinimums) {
+      this(blockLength, blockBytes, groupLength, codes, hasMinimums, Scales.FLOATS, 0);
     }
   }
 
@@ -73,8 +91,13 @@ public sealed interface BlockLayout
     return shape().groupLength();
   }
 
-  default int codeBits() {
-    return shape().codeBits();
+  default Codes codes() {
+    return shape().codes();
+  }
+
+  /** Returns whether codes are 0 to 15. */
+  default boolean hasNibbles() {
+    return codes() instanceof Codes.Range range && range.lowest() >= 0 && range.highest() < 16;
   }
 
   default boolean hasMinimums() {

@@ -36,7 +36,7 @@ public enum GgmlType {
   IQ4_NL(20, TableBlock.IQ4_NL),
   IQ3_S(21, GridBlock3.IQ3_S),
   IQ2_S(22, GridBlock2.IQ2_S),
-  IQ4_XS(23, TableBlock.IQ4_XS),
+  IQ4_XS(23, TableSuperBlock.IQ4_XS),
   IQ1_M(29, GridBlock1.IQ1_M),
   BF16(30, 2),
   TQ1_0(34, OneScaleBlock.TQ1_0),

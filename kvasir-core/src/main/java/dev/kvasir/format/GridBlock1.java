@@ -89,7 +89,7 @@ enum GridBlock1 implements BlockLayout {
   private final Shape shape;
 
   GridBlock1(int blockBytes, int groupLength) {
-    this.shape = new Shape(256, blockBytes, groupLength, 4, true);
+    this.shape = new Shape(256, blockBytes, groupLength, Codes.ofBits(4), true);
   }
 
   @Override

@@ -101,7 +101,7 @@ enum GridBlock2 implements BlockLayout {
   private final Shape shape;
 
   GridBlock2(int blockBytes, int groupLength) {
-    this.shape = new Shape(256, blockBytes, groupLength, 8, false);
+    this.shape = new Shape(256, blockBytes, groupLength, IqGrid.signed(8, 25, 43), false);
   }
 
   @Override

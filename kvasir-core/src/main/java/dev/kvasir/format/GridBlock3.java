@@ -22,7 +22,7 @@ enum GridBlock3 implements BlockLayout {
    *   bytes = 2 + 64 + 8 * 4 = 98
    * </pre>
    */
-  IQ3_XXS(98, 8, false) {
+  IQ3_XXS(98, IqGrid.signed(4, 12, 20, 28, 36, 44, 52, 62), false) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -56,7 +56,7 @@ enum GridBlock3 implements BlockLayout {
    *   bytes = 2 + 64 + 64 / 8 + 256 / 8 + 8 * 4 / 8 = 110
    * </pre>
    */
-  IQ3_S(110, 4, true) {
+  IQ3_S(110, Codes.ofBits(4), true) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -85,8 +85,8 @@ enum GridBlock3 implements BlockLayout {
 
   private final Shape shape;
 
-  GridBlock3(int blockBytes, int codeBits, boolean hasMinimums) {
-    this.shape = new Shape(256, blockBytes, 32, codeBits, hasMinimums);
+  GridBlock3(int blockBytes, Codes codes, boolean hasMinimums) {
+    this.shape = new Shape(256, blockBytes, 32, codes, hasMinimums);
   }
 
   @Override

@@ -40,6 +40,16 @@ final class IqGrid {
     this.points = points;
   }
 
+  /** Returns the levels of a grid's coordinates with either sign. */
+  static BlockLayout.Codes signed(int... levels) {
+    byte[] both = new byte[16];
+    for (int i = 0; i < levels.length; i++) {
+      both[i] = (byte) levels[i];
+      both[8 + i] = (byte) -levels[i];
+    }
+    return new BlockLayout.Codes.Levels(both);
+  }
+
   private static IqGrid next(int count, int... levels) {
     int bits = levels.length == 3 ? 2 : 3;
     int coordinates = levels.length == 3 ? 8 : 4;

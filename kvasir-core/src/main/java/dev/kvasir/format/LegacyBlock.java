@@ -25,7 +25,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | qs: 16           |          bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  Q4_0(2 + 16, 4, true, -8) {
+  Q4_0(2 + 16, Codes.ofBits(4), true, -8) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -44,7 +44,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | m  | qs: 16           |     bytes = 2 + 2 + 32 * 4 / 8 = 20
    * </pre>
    */
-  Q4_1(2 + 2 + 16, 4, true, 0) {
+  Q4_1(2 + 2 + 16, Codes.ofBits(4), true, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -62,7 +62,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | qh: 4| qs: 16           |   bytes = 2 + 32 / 8 + 32 * 4 / 8 = 22
    * </pre>
    */
-  Q5_0(2 + 4 + 16, 8, false, 0) {
+  Q5_0(2 + 4 + 16, Codes.ofSignedBits(5), false, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -80,7 +80,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | m  | qh: 4| qs: 16           |   bytes = 2 + 2 + 32 / 8 + 32 * 4 / 8 = 24
    * </pre>
    */
-  Q5_1(2 + 2 + 4 + 16, 8, true, 0) {
+  Q5_1(2 + 2 + 4 + 16, Codes.ofBits(5), true, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -99,7 +99,7 @@ enum LegacyBlock implements BlockLayout {
    *        | d  | 32 signed bytes, in value order   |   bytes = 2 + 32 = 34
    * </pre>
    */
-  Q8_0(2 + 32, 8, false, 0) {
+  Q8_0(2 + 32, Codes.ofSignedBits(8), false, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -125,9 +125,9 @@ enum LegacyBlock implements BlockLayout {
 
   private final Shape shape;
 
-  LegacyBlock(int blockBytes, int codeBits, boolean hasMinimums, int minimumFactor) {
+  LegacyBlock(int blockBytes, Codes codes, boolean hasMinimums, int minimumFactor) {
     this.shape =
-        new Shape(LENGTH, blockBytes, LENGTH, codeBits, hasMinimums, Scales.HALVES, minimumFactor);
+        new Shape(LENGTH, blockBytes, LENGTH, codes, hasMinimums, Scales.HALVES, minimumFactor);
   }
 
   @Override

@@ -18,7 +18,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 2 + 128 / 8 = 18
    * </pre>
    */
-  Q1_0(128, 2 + 16, 4, true, Scales.FLOATS, 0) {
+  Q1_0(128, 2 + 16, Codes.ofBits(1), true, Scales.FLOATS, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -42,7 +42,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 2 + 64 * 2 / 8 = 18
    * </pre>
    */
-  Q2_0(64, 2 + 16, 4, true, Scales.HALVES, -1) {
+  Q2_0(64, 2 + 16, Codes.ofBits(2), true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -69,7 +69,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 240 / 5 + 16 / 4 + 2 = 54
    * </pre>
    */
-  TQ1_0(256, 48 + 4 + 2, 4, true, Scales.HALVES, -1) {
+  TQ1_0(256, 48 + 4 + 2, Codes.ofBits(2), true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -91,7 +91,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 256 * 2 / 8 + 2 = 66
    * </pre>
    */
-  TQ2_0(256, 64 + 2, 4, true, Scales.HALVES, -1) {
+  TQ2_0(256, 64 + 2, Codes.ofBits(2), true, Scales.HALVES, -1) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -115,7 +115,7 @@ enum OneScaleBlock implements BlockLayout {
    *   bytes = 4 + 256 + 256 / 16 * 2 = 292
    * </pre>
    */
-  Q8_K(256, 4 + 256 + 32, 8, false, Scales.FLOATS, 0) {
+  Q8_K(256, 4 + 256 + 32, Codes.ofSignedBits(8), false, Scales.FLOATS, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -133,13 +133,13 @@ enum OneScaleBlock implements BlockLayout {
   OneScaleBlock(
       int blockLength,
       int blockBytes,
-      int codeBits,
+      Codes codes,
       boolean hasMinimums,
       Scales scales,
       int minimumFactor) {
     this.shape =
         new Shape(
-            blockLength, blockBytes, GROUP_LENGTH, codeBits, hasMinimums, scales, minimumFactor);
+            blockLength, blockBytes, GROUP_LENGTH, codes, hasMinimums, scales, minimumFactor);
   }
 
   @Override

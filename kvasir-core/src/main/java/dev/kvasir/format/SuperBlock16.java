@@ -28,7 +28,7 @@ enum SuperBlock16 implements SuperBlock {
    *   bytes = 256 / 16 + 256 * 2 / 8 + 2 + 2 = 84
    * </pre>
    */
-  Q2_K(16 + 64 + 2 + 2, 4, 80, true, 0) {
+  Q2_K(16 + 64 + 2 + 2, Codes.ofBits(2), 80, true, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -78,7 +78,7 @@ enum SuperBlock16 implements SuperBlock {
    *   bytes = 256 / 8 + 256 * 2 / 8 + 16 * 6 / 8 + 2 = 110
    * </pre>
    */
-  Q3_K(32 + 64 + 12 + 2, 4, 108, true, -4) {
+  Q3_K(32 + 64 + 12 + 2, Codes.ofBits(3), 108, true, -4) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -119,7 +119,7 @@ enum SuperBlock16 implements SuperBlock {
    *   bytes = 256 * 4 / 8 + 256 * 2 / 8 + 256 / 16 + 2 = 210
    * </pre>
    */
-  Q6_K(128 + 64 + 16 + 2, 8, 208, false, 0) {
+  Q6_K(128 + 64 + 16 + 2, Codes.ofSignedBits(6), 208, false, 0) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -153,13 +153,13 @@ enum SuperBlock16 implements SuperBlock {
   private final Shape shape;
   private final int halfAt;
 
-  SuperBlock16(int blockBytes, int codeBits, int halfAt, boolean hasMinimums, int minimumFactor) {
+  SuperBlock16(int blockBytes, Codes codes, int halfAt, boolean hasMinimums, int minimumFactor) {
     this.shape =
         new Shape(
             LENGTH,
             blockBytes,
             GROUP_LENGTH,
-            codeBits,
+            codes,
             hasMinimums,
             Scales.PRODUCTS,
             minimumFactor);

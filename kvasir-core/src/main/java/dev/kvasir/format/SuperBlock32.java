@@ -21,7 +21,7 @@ enum SuperBlock32 implements SuperBlock {
    *   bytes = 2 + 2 + 12 + 256 * 4 / 8 = 144
    * </pre>
    */
-  Q4_K(2 + 2 + 12 + 128, 4) {
+  Q4_K(2 + 2 + 12 + 128, Codes.ofBits(4)) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -50,7 +50,7 @@ enum SuperBlock32 implements SuperBlock {
    *   bytes = 2 + 2 + 12 + 256 / 8 + 256 * 4 / 8 = 176
    * </pre>
    */
-  Q5_K(2 + 2 + 12 + 32 + 128, 8) {
+  Q5_K(2 + 2 + 12 + 32 + 128, Codes.ofBits(5)) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
@@ -76,8 +76,8 @@ enum SuperBlock32 implements SuperBlock {
 
   private final Shape shape;
 
-  SuperBlock32(int blockBytes, int codeBits) {
-    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codeBits, true, Scales.PRODUCTS, 0);
+  SuperBlock32(int blockBytes, Codes codes) {
+    this.shape = new Shape(LENGTH, blockBytes, GROUP_LENGTH, codes, true, Scales.PRODUCTS, 0);
   }
 
   @Override

@@ -23,42 +23,14 @@ enum TableBlock implements BlockLayout {
    *        | d  | qs: 16           |       bytes = 2 + 32 * 4 / 8 = 18
    * </pre>
    */
-  IQ4_NL(32, 2 + 16, 32, Scales.HALVES) {
+  IQ4_NL(32, 2 + 16, 32, Levels.NORMAL, Scales.HALVES) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
       int codesAt = block * blockLength();
       int groupsAt = block * groupsPerBlock();
       scales[groupsAt] = half(source, at);
-      unpackRun(source, at + 2, NORMAL_LEVELS, codes, codesAt);
-    }
-  },
-
-  /**
-   * The same levels in a super-block of eight groups, {@code value = d * (scale - 32) * level}.
-   *
-   * <pre>
-   *   byte 0    2           4              8           136
-   *        | d  | high: 2   | low: 4       | qs: 128   |
-   *   low[g / 2]  bits 3..0 = scale g, low four, for an even g, 7..4 for an odd one
-   *   high (little-endian short)  bits 2g+1..2g = scale g, high two
-   *   bytes = 2 + 8 * (2 + 4) / 8 + 256 * 4 / 8 = 136
-   * </pre>
-   */
-  IQ4_XS(256, 2 + 2 + 4 + 128, 32, Scales.FLOATS) {
-    @Override
-    public void unpack(
-        MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
-      int codesAt = block * blockLength();
-      int groupsAt = block * groupsPerBlock();
-      float d = half(source, at);
-      int highs = source.get(BlockReader.SHORT, at + 2);
-      for (int group = 0; group < 8; group++) {
-        int low = (unsignedByte(source, at + 4 + group / 2) >>> 4 * (group % 2)) & 15;
-        int high = (highs >>> 2 * group) & 3;
-        scales[groupsAt + group] = d * ((low | high << 4) - 32);
-        unpackRun(source, at + 8 + RUN / 2 * group, NORMAL_LEVELS, codes, codesAt + RUN * group);
-      }
+      unpackRun(source, at + 2, Levels.NORMAL, codes, codesAt);
     }
   },
 
@@ -72,14 +44,14 @@ enum TableBlock implements BlockLayout {
    *        | e  | qs: 16           |       bytes = 1 + 32 * 4 / 8 = 17
    * </pre>
    */
-  MXFP4(32, 1 + 16, 32, Scales.FLOATS) {
+  MXFP4(32, 1 + 16, 32, Levels.FLOAT, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
       int codesAt = block * blockLength();
       int groupsAt = block * groupsPerBlock();
       scales[groupsAt] = halfPowerOfTwo(unsignedByte(source, at));
-      unpackRun(source, at + 1, FLOAT_LEVELS, codes, codesAt);
+      unpackRun(source, at + 1, Levels.FLOAT, codes, codesAt);
     }
   },
 
@@ -94,33 +66,33 @@ enum TableBlock implements BlockLayout {
    *   qs[8 g + j]  bits 3..0 = value 16 g + j     bits 7..4 = value 16 g + j + 8
    * </pre>
    */
-  NVFP4(64, 4 + 32, 16, Scales.FLOATS) {
+  NVFP4(64, 4 + 32, 16, Levels.FLOAT, Scales.FLOATS) {
     @Override
     public void unpack(
         MemorySegment source, long at, byte[] codes, float[] scales, float[] minimums, int block) {
       int codesAt = block * blockLength();
       for (int group = 0; group < 4; group++) {
         scales[block * 4 + group] = halfOfSmallFloat(unsignedByte(source, at + group));
-        unpackRun(source, at + 4 + 8 * group, 16, FLOAT_LEVELS, codes, codesAt + 16 * group);
+        unpackRun(source, at + 4 + 8 * group, 16, Levels.FLOAT, codes, codesAt + 16 * group);
       }
     }
   };
 
   private static final int RUN = 32;
 
-  private static final byte[] NORMAL_LEVELS = {
-    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
-  };
+  static final class Levels {
+    static final byte[] NORMAL = {
+      -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
+    };
 
-  /** Twice the floats with one sign bit, two exponent bits and one fraction bit. */
-  private static final byte[] FLOAT_LEVELS = {
-    0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12
-  };
+    /** Twice the floats with one sign bit, two exponent bits and one fraction bit. */
+    static final byte[] FLOAT = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+  }
 
   private final Shape shape;
 
-  TableBlock(int blockLength, int blockBytes, int groupLength, Scales scales) {
-    this.shape = new Shape(blockLength, blockBytes, groupLength, 8, false, scales, 0);
+  TableBlock(int blockLength, int blockBytes, int groupLength, byte[] levels, Scales scales) {
+    this.shape = new Shape(blockLength, blockBytes, groupLength, new Codes.Levels(levels), false, scales, 0);
   }
 
   @Override
@@ -128,12 +100,12 @@ enum TableBlock implements BlockLayout {
     return shape;
   }
 
-  private static void unpackRun(
+  static void unpackRun(
       MemorySegment source, long offset, byte[] levels, byte[] codes, int codesAt) {
     unpackRun(source, offset, RUN, levels, codes, codesAt);
   }
 
-  private static void unpackRun(
+  static void unpackRun(
       MemorySegment source, long offset, int length, byte[] levels, byte[] codes, int codesAt) {
     for (int j = 0; j < length / 2; j++) {
       int pair = unsignedByte(source, offset + j);

@@ -61,6 +61,11 @@ public final class FloatActivationKernels implements Kernels {
     return base.rowCodes();
   }
 
+  @Override
+  public RecurrenceKernels recurrences() {
+    return base.recurrences();
+  }
+
   /** Matrix products in floats. Activations keep their values and have no codes. */
   private record FloatGemm(Kernels base) implements GemmKernels {
     private static final int TILE = QuantizedWeights.TILE_ROWS;

@@ -13,37 +13,37 @@ import java.lang.foreign.MemorySegment;
  * </pre>
  */
 public enum GgmlBlocks {
-  Q8_0(8, 0),
-  Q4_0(4, -8);
+  Q8_0(WeightCodes.BYTES, 0),
+  Q4_0(WeightCodes.NIBBLES, -8);
 
   /** Columns of a block. */
   private static final int COLUMNS = 32;
 
-  private final int codeBits;
+  private final WeightCodes coding;
   private final ScaleFormat format;
 
-  GgmlBlocks(int codeBits, int minimumFactor) {
-    this.codeBits = codeBits;
+  GgmlBlocks(WeightCodes coding, int minimumFactor) {
+    this.coding = coding;
     this.format = new ScaleFormat(ScaleFormat.ScaleEncoding.HALVES, false, minimumFactor);
   }
 
   /** Throws if the matrix does not have this format, or if there are too few blocks for it. */
   public void requireFit(MemorySegment blocks, QuantizedWeights matrix) {
-    long blockBytes = Short.BYTES + COLUMNS * codeBits / Byte.SIZE;
+    long blockBytes = Short.BYTES + COLUMNS * coding.bits() / Byte.SIZE;
     long needed = (long) matrix.rows() * matrix.groups() * blockBytes;
-    if (matrix.codeBits() != codeBits
+    if (matrix.coding() != coding
         || matrix.groupLength() != COLUMNS
         || !matrix.scaleFormat().equals(format)
         || blocks.byteSize() < needed) {
       throw new IllegalArgumentException(
-          "%d bytes of blocks for codes of %d bits in groups of %d with %s; expected %d, %d, %d and %s"
+          "%d bytes of blocks for codes of %s in groups of %d with %s; expected %d, %s, %d and %s"
               .formatted(
                   blocks.byteSize(),
-                  matrix.codeBits(),
+                  matrix.coding(),
                   matrix.groupLength(),
                   matrix.scaleFormat(),
                   needed,
-                  codeBits,
+                  coding,
                   COLUMNS,
                   format));
     }

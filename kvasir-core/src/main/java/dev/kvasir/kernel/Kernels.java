@@ -26,6 +26,8 @@ public interface Kernels {
 
   RowCodeKernels rowCodes();
 
+  RecurrenceKernels recurrences();
+
   /** Writes rows {@code firstRow} to {@code firstRow + count} of a matrix as floats. */
   default void expand(Matrix matrix, int firstRow, int count, float[] out, int outAt) {
     switch (matrix) {

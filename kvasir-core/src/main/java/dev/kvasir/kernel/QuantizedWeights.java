@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A matrix of 4-bit or 8-bit integer codes with a scale, and optionally a minimum, for each group
+ * A matrix of integer codes of 4 to 8 bits with a scale, and optionally a minimum, for each group
  * of 16 or 32 columns: {@code value = scale * code + minimum}. Every GGUF block format converts to
  * this layout without loss, so one GEMM kernel serves all of them.
  *
@@ -16,6 +16,9 @@ import java.nio.ByteOrder;
  * <pre>
  * codes, 8 bits: tile | four columns | row 0..15 | 4 signed bytes
  * codes, 4 bits: tile | eight columns | row 0..15 | 4 bytes: columns 0..3 in the low nibbles, 4..7 in the high
+ * codes, 6 bits: tile | sixteen columns | nibbles of 8 columns | nibbles of 8 columns | upper bits
+ * codes, 5 bits: tile | 32 columns | four times the nibbles of 8 columns | upper bits
+ *   upper bits:  row 0..15 | byte 0..3: those of columns b, b + 4, b + 8, ... from the lowest bit on
  * scales, minimums: tile | numbers of its groups, see {@link ScaleFormat.ScaleEncoding}
  *
  * bytes = ceil(rows / 16) * (16 * columns * bits / 8 + bytes of a tile's numbers * (1 or 2))
@@ -32,7 +35,7 @@ public final class QuantizedWeights implements Matrix {
 
   private final int rows;
   private final int columns;
-  private final int codeBits;
+  private final WeightCodes coding;
   private final int groupLength;
   private final ScaleFormat format;
   private final MemorySegment codes;
@@ -44,22 +47,19 @@ public final class QuantizedWeights implements Matrix {
       SegmentAllocator allocator,
       int rows,
       int columns,
-      int codeBits,
+      WeightCodes coding,
       int groupLength,
       boolean hasMinimums) {
-    this(allocator, rows, columns, codeBits, groupLength, ScaleFormat.floats(hasMinimums));
+    this(allocator, rows, columns, coding, groupLength, ScaleFormat.floats(hasMinimums));
   }
 
   public QuantizedWeights(
       SegmentAllocator allocator,
       int rows,
       int columns,
-      int codeBits,
+      WeightCodes coding,
       int groupLength,
       ScaleFormat format) {
-    if (codeBits != 4 && codeBits != 8) {
-      throw new IllegalArgumentException("codeBits is %d; expected 4 or 8".formatted(codeBits));
-    }
     if (groupLength != 16 && groupLength != 32) {
       throw new IllegalArgumentException(
           "groupLength is %d; expected 16 or 32".formatted(groupLength));
@@ -70,10 +70,11 @@ public final class QuantizedWeights implements Matrix {
           "a matrix of %d x %d; columns must be a multiple of %d"
               .formatted(rows, columns, QuantizedActivations.GROUP));
     }
+    requireFit(coding, groupLength);
     format.requireFit(columns, groupLength);
     this.rows = rows;
     this.columns = columns;
-    this.codeBits = codeBits;
+    this.coding = coding;
     this.groupLength = groupLength;
     this.format = format;
     this.codes = allocator.allocate(codesOffset(tiles()));
@@ -82,11 +83,20 @@ public final class QuantizedWeights implements Matrix {
         format.storesMinimums() ? allocator.allocate(scalesOffset(tiles()), Float.BYTES) : null;
   }
 
+  /** Throws unless kernels have a product for such groups. No GGUF type has others. */
+  private static void requireFit(WeightCodes coding, int groupLength) {
+    int expected = coding.bits() == 5 ? 32 : coding.bits() == 6 ? 16 : groupLength;
+    if (groupLength != expected) {
+      throw new IllegalArgumentException(
+          "groupLength is %d; expected %d with %s".formatted(groupLength, expected, coding));
+    }
+  }
+
   /** Returns the bytes of a matrix of these dimensions. */
   public static long bytesFor(
-      long rows, long columns, int codeBits, int groupLength, ScaleFormat format) {
+      long rows, long columns, WeightCodes coding, int groupLength, ScaleFormat format) {
     return Math.ceilDiv(rows, TILE_ROWS)
-        * (TILE_ROWS * columns * codeBits / 8 + format.tileBytes(columns, groupLength));
+        * (TILE_ROWS * columns * coding.bits() / 8 + format.tileBytes(columns, groupLength));
   }
 
   /**
@@ -143,11 +153,15 @@ public final class QuantizedWeights implements Matrix {
     MemorySegment.copy(placed, 0, codes, ValueLayout.JAVA_BYTE, codesOffset(tile), placed.length);
   }
 
-  /** Writes a row's codes into its tile, whose nibbles must be zero before. */
+  /** Writes a row's codes into its tile, whose bits must be zero before. */
   private void placeRow(byte[] source, int at, int row, byte[] tile) {
-    if (codeBits == 4) {
+    if (coding.bits() < 8) {
       for (int column = 0; column < columns; column++) {
-        tile[byteOf(row, column)] |= (byte) (source[at + column] << nibbleShift(column));
+        int stored = coding.stored(source[at + column]);
+        tile[nibbleAt(row, column)] |= (byte) ((stored & 15) << nibbleShift(column));
+        if (stored > 15) {
+          tile[upperAt(row, column)] |= (byte) ((stored >> 4) << upperShift(column));
+        }
       }
       return;
     }
@@ -161,13 +175,32 @@ public final class QuantizedWeights implements Matrix {
     }
   }
 
-  /** Returns the index of the byte of a tile that holds a code. */
-  private int byteOf(int row, int column) {
-    return 4 * (column / (codeBits == 8 ? 4 : 8) * TILE_ROWS + row) + column % 4;
+  /** Returns the columns of a run: those whose upper bits share bytes. */
+  private int runColumns() {
+    return coding.upperBits() == 0 ? 8 : 32 / coding.upperBits();
+  }
+
+  private int runStart(int column) {
+    return column / runColumns() * (TILE_ROWS * runColumns() * coding.bits() / 8);
+  }
+
+  /** Returns the index of the byte of a tile that holds a code's lower four bits. */
+  private int nibbleAt(int row, int column) {
+    int eight = column % runColumns() / 8;
+    return runStart(column) + 4 * (eight * TILE_ROWS + row) + column % 4;
+  }
+
+  /** Returns the index of the byte of a tile that holds a code's upper bits. */
+  private int upperAt(int row, int column) {
+    return runStart(column) + 4 * (runColumns() / 8 * TILE_ROWS + row) + column % 4;
   }
 
   private static int nibbleShift(int column) {
     return column & 4;
+  }
+
+  private int upperShift(int column) {
+    return column % runColumns() / 4 * coding.upperBits();
   }
 
   private void setTileNumbers(MemorySegment target, int tile, int count, float[] values) {
@@ -253,9 +286,20 @@ public final class QuantizedWeights implements Matrix {
 
   /** Returns the integer code of an element. */
   public int code(int row, int column) {
-    int inTile = byteOf(row % TILE_ROWS, column);
-    byte bits = codes.get(ValueLayout.JAVA_BYTE, codesOffset(row / TILE_ROWS) + inTile);
-    return codeBits == 8 ? bits : bits >> nibbleShift(column) & 15;
+    long tile = codesOffset(row / TILE_ROWS);
+    int inTile = row % TILE_ROWS;
+    if (coding.bits() == 8) {
+      return codes.get(
+          ValueLayout.JAVA_BYTE, tile + 4L * (column / 4 * TILE_ROWS + inTile) + column % 4);
+    }
+    byte nibbles = codes.get(ValueLayout.JAVA_BYTE, tile + nibbleAt(inTile, column));
+    int stored = nibbles >> nibbleShift(column) & 15;
+    if (coding.upperBits() > 0) {
+      byte upper = codes.get(ValueLayout.JAVA_BYTE, tile + upperAt(inTile, column));
+      int mask = (1 << coding.upperBits()) - 1;
+      stored |= (upper >> upperShift(column) & mask) << 4;
+    }
+    return coding.code(stored);
   }
 
   /** Writes a row's values as floats. */
@@ -344,7 +388,7 @@ public final class QuantizedWeights implements Matrix {
 
   /** Returns the offset of a tile's codes in {@link #codes()}. */
   public long codesOffset(int tile) {
-    return (long) tile * TILE_ROWS * columns * codeBits / 8;
+    return (long) tile * TILE_ROWS * columns * coding.bits() / 8;
   }
 
   /**
@@ -365,8 +409,8 @@ public final class QuantizedWeights implements Matrix {
     return columns;
   }
 
-  public int codeBits() {
-    return codeBits;
+  public WeightCodes coding() {
+    return coding;
   }
 
   public int groupLength() {

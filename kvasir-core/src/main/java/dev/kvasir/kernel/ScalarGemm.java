@@ -11,7 +11,7 @@ import java.util.Arrays;
  * <p>The JIT vectorizes long loops that traverse arrays in step. The kernel therefore gathers the
  * words of a group of columns over many rows of weights, then multiplies all activations with them.
  *
- * <p>Codes are multiplied without being unpacked. A word v of four codes is B0 + 256 * (v >> 8)
+ * <p>Nibbles and bytes are multiplied without being unpacked; other codes become bytes first. A word v of four codes is B0 + 256 * (v >> 8)
  * with B0 the lowest byte, and so on with v >> 8, so that
  *
  * <pre>
@@ -83,14 +83,14 @@ final class ScalarGemm implements GemmKernels {
     int at = activations.codesAt(row) + column;
     float[] sums = panel.sums();
     int count = panel.rows();
-    if (matrix.codeBits() == 8) {
-      for (int c = 0; c < matrix.groupLength(); c += 4) {
-        addBytes(panel.words(c / 4), activations.codes(), at + c, sums, count);
-      }
-    } else {
+    if (matrix.coding() == WeightCodes.NIBBLES) {
       for (int c = 0; c < matrix.groupLength(); c += 8) {
         addLowerNibbles(panel.words(c / 8), activations.codes(), at + c, sums, count);
         addUpperNibbles(panel.words(c / 8), activations.codes(), at + c, sums, count);
+      }
+    } else {
+      for (int c = 0; c < matrix.groupLength(); c += 4) {
+        addBytes(panel.words(c / 4), activations.codes(), at + c, sums, count);
       }
     }
     float scale =
@@ -175,6 +175,9 @@ final class ScalarGemm implements GemmKernels {
     static final int TILES = 16;
     private static final int ROWS = TILES * TILE_ROWS;
 
+    /** Repeats a number in each byte of a word. */
+    private static final int EACH_BYTE = 0x01010101;
+
     private static final int MAX_WORDS = QuantizedActivations.GROUP / Integer.BYTES;
 
     private final int[] tileWords = new int[MAX_WORDS * TILE_ROWS]; // (words, rows of a tile)
@@ -202,19 +205,58 @@ final class ScalarGemm implements GemmKernels {
     /** Loads a group of some tiles. */
     void take(QuantizedWeights matrix, int firstTile, int endTile, int group) {
       rows = (endTile - firstTile) * TILE_ROWS;
-      int wordsOfGroup = matrix.groupLength() * matrix.codeBits() / Integer.SIZE;
-      int count = wordsOfGroup * TILE_ROWS;
+      WeightCodes coding = matrix.coding();
+      int count = matrix.groupLength() * coding.bits() / Integer.SIZE * TILE_ROWS;
       for (int tile = firstTile; tile < endTile; tile++) {
         long from = matrix.codesOffset(tile) + (long) group * count * Integer.BYTES;
         MemorySegment.copy(matrix.codes(), INT, from, tileWords, 0, count);
         int to = (tile - firstTile) * TILE_ROWS;
-        for (int word = 0; word < wordsOfGroup; word++) {
-          System.arraycopy(tileWords, word * TILE_ROWS, words[word], to, TILE_ROWS);
+        if (coding == WeightCodes.NIBBLES || coding == WeightCodes.BYTES) {
+          for (int word = 0; word < count / TILE_ROWS; word++) {
+            System.arraycopy(tileWords, word * TILE_ROWS, words[word], to, TILE_ROWS);
+          }
+        } else {
+          unpack(coding, matrix.groupLength(), to);
         }
       }
       for (int tile = firstTile; tile < endTile; tile++) {
         matrix.copyScales(tile, group, scales, (tile - firstTile) * TILE_ROWS);
       }
+    }
+
+    /** Unpacks the words of a tile's group, see {@link QuantizedWeights}, to words of four bytes. */
+    private void unpack(WeightCodes coding, int groupLength, int to) {
+      int upperBits = coding.upperBits();
+      int quads = upperBits == 0 ? 2 : 8 / upperBits; // of a run
+      int runWords = quads / 2 + (upperBits == 0 ? 0 : 1);
+      int upperMask = ((1 << upperBits) - 1) * EACH_BYTE;
+      for (int quad = 0; quad < groupLength / 4; quad++) {
+        int run = quad / quads * runWords;
+        int nibbles = (run + quad % quads / 2) * TILE_ROWS;
+        int uppers = (run + quads / 2) * TILE_ROWS;
+        for (int row = 0; row < TILE_ROWS; row++) {
+          int stored = tileWords[nibbles + row] >>> 4 * (quad % 2) & 15 * EACH_BYTE;
+          if (upperBits > 0) {
+            stored |= (tileWords[uppers + row] >>> quad % quads * upperBits & upperMask) << 4;
+          }
+          words[quad][to + row] =
+              coding.areLevels() ? levels(coding, stored) : lowered(stored, -coding.lowest());
+        }
+      }
+    }
+
+    /** Subtracts up to 128 from each byte, which is below 64: the highest bit takes the borrow. */
+    private static int lowered(int bytes, int amount) {
+      int highest = 0x80 * EACH_BYTE;
+      return (bytes | highest) - amount * EACH_BYTE ^ highest;
+    }
+
+    private static int levels(WeightCodes coding, int indices) {
+      int bytes = 0;
+      for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
+        bytes |= (coding.code(indices >>> shift & 15) & 0xFF) << shift;
+      }
+      return bytes;
     }
 
     /** Loads a group's minimums in place of its scales. */

@@ -13,6 +13,7 @@ public final class ScalarKernels implements Kernels {
   private final PatternKernels patterns = new ScalarPatterns();
   private final CodebookKernels codebooks = new ScalarCodebooks();
   private final RowCodeKernels rowCodes = new ScalarRowCodes();
+  private final RecurrenceKernels recurrences = new ScalarRecurrences();
 
   @Override
   public String name() {
@@ -57,5 +58,10 @@ public final class ScalarKernels implements Kernels {
   @Override
   public RowCodeKernels rowCodes() {
     return rowCodes;
+  }
+
+  @Override
+  public RecurrenceKernels recurrences() {
+    return recurrences;
   }
 }

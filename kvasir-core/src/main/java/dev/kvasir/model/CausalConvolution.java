@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import dev.kvasir.cache.RecurrentStates;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.kernel.RecurrenceKernels;
 import java.util.Arrays;
 
 /**
@@ -12,6 +13,7 @@ import java.util.Arrays;
  * <p>Every output is the same sum in the same order, however a text is divided into steps.
  */
 final class CausalConvolution {
+  private final RecurrenceKernels kernels;
   private final StepRows rows;
   private final int taps;
   private final int channels;
@@ -20,7 +22,8 @@ final class CausalConvolution {
   private float[] inputs; // (rows, channels)
   private int layer;
 
-  CausalConvolution(StepRows rows, int taps, int channels) {
+  CausalConvolution(RecurrenceKernels kernels, StepRows rows, int taps, int channels) {
+    this.kernels = kernels;
     this.rows = rows;
     this.taps = taps;
     this.channels = channels;
@@ -60,7 +63,8 @@ final class CausalConvolution {
     for (int tap = 0; tap < taps; tap++) {
       int token = index - (taps - 1) + tap;
       float[] from = token < 0 ? history : inputs;
-      addProducts(kernel, tap * channels, from, inputAt(sequence, token), outputs, at);
+      int fromAt = inputAt(sequence, token);
+      kernels.addProducts(kernel, tap * channels, from, fromAt, outputs, at, channels);
     }
   }
 
@@ -70,12 +74,6 @@ final class CausalConvolution {
         * (token < 0
             ? sequence * (taps - 1) + taps - 1 + token
             : rows.batch().firstRow(sequence) + token);
-  }
-
-  private void addProducts(float[] x, int xAt, float[] y, int yAt, float[] sums, int at) {
-    for (int i = 0; i < channels; i++) {
-      sums[at + i] += x[xAt + i] * y[yAt + i];
-    }
   }
 
   /** Writes the last inputs of every sequence to its state. */

@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.cache.RecurrentStates;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
@@ -38,6 +39,7 @@ final class DeltaNetPass implements AttentionPass {
   private float[] outputs = {}; // (rows, valueHeads, valueDim)
   private float[] rates = {}; // (rows, valueHeads), or both
   private float[] decays = {}; // (rows, valueHeads)
+  private float[] factors = {}; // (rows, valueHeads, 2): decays and rates of a step
 
   private int stateLayer;
   private DeltaNetWeights weights;
@@ -49,11 +51,14 @@ final class DeltaNetPass implements AttentionPass {
   /** What a worker needs for a head. */
   private static final class HeadScratch {
     private final float[] matrix; // (keyDim, valueDim)
-    private final float[] change; // (valueDim)
+    private final RowBlock queries = new RowBlock();
+    private final RowBlock keys = new RowBlock();
+    private final RowBlock values = new RowBlock();
+    private final RowBlock factors = new RowBlock();
+    private final RowBlock outputs = new RowBlock();
 
     HeadScratch(DeltaNetConfig sizes) {
       this.matrix = new float[sizes.matrixFloats()];
-      this.change = new float[sizes.valueDim()];
     }
   }
 
@@ -72,7 +77,8 @@ final class DeltaNetPass implements AttentionPass {
     this.workers = workers;
     this.products = products;
     this.rows = rows;
-    this.convolution = new CausalConvolution(rows, sizes.taps(), sizes.convolved());
+    this.convolution =
+        new CausalConvolution(kernels.recurrences(), rows, sizes.taps(), sizes.convolved());
     this.scratch = new HeadScratch[workers.size()];
     Arrays.setAll(scratch, worker -> new HeadScratch(sizes));
   }
@@ -88,6 +94,7 @@ final class DeltaNetPass implements AttentionPass {
     outputs = new float[count * sizes.valueChannels()];
     rates = new float[count * 2 * sizes.valueHeads()];
     decays = new float[count * sizes.valueHeads()];
+    factors = new float[count * sizes.valueHeads() * 2];
   }
 
   @Override
@@ -169,52 +176,33 @@ final class DeltaNetPass implements AttentionPass {
     float[] matrix = scratch[worker].matrix;
     int stateAt = sizes.matricesAt() + head * sizes.matrixFloats();
     states.read(stateLayer, stateAt, matrix, 0, matrix.length);
-    for (int row = rows.batch().firstRow(sequence); row < rows.batch().endRow(sequence); row++) {
-      learn(row, head, matrix, scratch[worker].change);
-    }
+    int first = rows.batch().firstRow(sequence);
+    learn(first, rows.batch().endRow(sequence) - first, head, scratch[worker]);
     states.write(stateLayer, stateAt, matrix, 0, matrix.length);
   }
 
-  private void learn(int row, int head, float[] matrix, float[] change) {
+  private void learn(int first, int count, int head, HeadScratch own) {
+    int width = sizes.convolved();
     int keyDim = sizes.keyDim();
     int valueDim = sizes.valueDim();
-    int query = row * sizes.convolved() + sizes.keyHead(head) * keyDim;
-    int key = query + sizes.keyChannels();
-    int value = row * sizes.convolved() + 2 * sizes.keyChannels() + head * valueDim;
-    int output = row * sizes.valueChannels() + head * valueDim;
-    float decay = decay(row, head);
-    float rate = sigmoid(rates[rateAt(row, head)]);
-    Arrays.fill(change, 0);
-    for (int i = 0; i < keyDim; i++) {
-      decayAndSum(matrix, i * valueDim, decay, convolved[key + i], change);
+    int query = first * width + sizes.keyHead(head) * keyDim;
+    int value = first * width + 2 * sizes.keyChannels() + head * valueDim;
+    for (int row = first; row < first + count; row++) {
+      int at = 2 * (row * sizes.valueHeads() + head);
+      factors[at] = decay(row, head);
+      factors[at + 1] = sigmoid(rates[rateAt(row, head)]);
     }
-    for (int i = 0; i < valueDim; i++) {
-      change[i] = (convolved[value + i] - change[i]) * rate;
-    }
-    Arrays.fill(outputs, output, output + valueDim, 0);
-    for (int i = 0; i < keyDim; i++) {
-      learnAndSum(
-          matrix, i * valueDim, convolved[key + i], change, convolved[query + i], outputs, output);
-    }
-  }
-
-  /** {@code x *= decay; sums += key * x}, for a row of a matrix. */
-  private static void decayAndSum(float[] x, int at, float decay, float key, float[] sums) {
-    for (int i = 0; i < sums.length; i++) {
-      float decayed = x[at + i] * decay;
-      x[at + i] = decayed;
-      sums[i] += key * decayed;
-    }
-  }
-
-  /** {@code x += key * change; sums += query * x}, for a row of a matrix. */
-  private static void learnAndSum(
-      float[] x, int at, float key, float[] change, float query, float[] sums, int sumsAt) {
-    for (int i = 0; i < change.length; i++) {
-      float learned = x[at + i] + key * change[i];
-      x[at + i] = learned;
-      sums[sumsAt + i] += query * learned;
-    }
+    int all = sizes.valueHeads();
+    int outputsAt = first * sizes.valueChannels() + head * valueDim;
+    kernels
+        .recurrences()
+        .deltaNet(
+            own.matrix,
+            own.queries.set(convolved, query, width, count, keyDim),
+            own.keys.set(convolved, query + sizes.keyChannels(), width, count, keyDim),
+            own.values.set(convolved, value, width, count, valueDim),
+            own.factors.set(factors, 2 * (first * all + head), 2 * all, count, 2),
+            own.outputs.set(outputs, outputsAt, sizes.valueChannels(), count, valueDim));
   }
 
   private float decay(int row, int head) {

@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.cache.RecurrentStates;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
 
@@ -33,6 +34,7 @@ final class Mamba2Pass implements AttentionPass {
   private float[] ones = {}; // (rows, convolved)
   private float[] gates = {}; // (rows, inner)
   private float[] outputs = {}; // (rows, inner)
+  private float[] factors = {}; // (rows, heads, 3): decays, step sizes and skips
 
   private int stateLayer;
   private Mamba2Weights weights;
@@ -45,11 +47,14 @@ final class Mamba2Pass implements AttentionPass {
   /** What a worker needs for a head. */
   private static final class HeadScratch {
     private final float[] matrix; // (stateDim, headDim)
-    private final float[] added; // (headDim)
+    private final RowBlock channels = new RowBlock();
+    private final RowBlock inputs = new RowBlock();
+    private final RowBlock outputs = new RowBlock();
+    private final RowBlock factors = new RowBlock();
+    private final RowBlock results = new RowBlock();
 
     HeadScratch(Mamba2Config sizes) {
       this.matrix = new float[sizes.matrixFloats()];
-      this.added = new float[sizes.headDim()];
     }
   }
 
@@ -68,7 +73,8 @@ final class Mamba2Pass implements AttentionPass {
     this.workers = workers;
     this.products = products;
     this.rows = rows;
-    this.convolution = new CausalConvolution(rows, sizes.taps(), sizes.convolved());
+    this.convolution =
+        new CausalConvolution(kernels.recurrences(), rows, sizes.taps(), sizes.convolved());
     this.scratch = new HeadScratch[workers.size()];
     Arrays.setAll(scratch, worker -> new HeadScratch(sizes));
     this.norms = new float[sizes.groups()][sizes.inner() / sizes.groups()];
@@ -83,6 +89,7 @@ final class Mamba2Pass implements AttentionPass {
     Arrays.fill(ones, 1);
     gates = new float[count * sizes.inner()];
     outputs = new float[count * sizes.inner()];
+    factors = new float[count * sizes.heads() * 3];
   }
 
   @Override
@@ -132,46 +139,41 @@ final class Mamba2Pass implements AttentionPass {
     float[] matrix = scratch[worker].matrix;
     int stateAt = sizes.matricesAt() + head * sizes.matrixFloats();
     states.read(stateLayer, stateAt, matrix, 0, matrix.length);
-    for (int row = rows.batch().firstRow(sequence); row < rows.batch().endRow(sequence); row++) {
-      advance(row, head, matrix, scratch[worker].added);
-    }
+    int first = rows.batch().firstRow(sequence);
+    advance(first, rows.batch().endRow(sequence) - first, head, scratch[worker]);
     states.write(stateLayer, stateAt, matrix, 0, matrix.length);
   }
 
-  private void advance(int row, int head, float[] matrix, float[] added) {
+  private void advance(int first, int count, int head, HeadScratch own) {
+    int width = sizes.convolved();
     int headDim = sizes.headDim();
-    int x = row * sizes.convolved() + head * headDim;
-    int input = row * sizes.convolved() + sizes.inner() + sizes.group(head) * sizes.stateDim();
-    int output = input + sizes.groups() * sizes.stateDim();
-    int y = row * sizes.inner() + head * headDim;
-    int stepAt = (row + 1) * sizes.projected() - sizes.heads() + head;
-    double step = DeltaNetPass.softplus(projected[stepAt] + weights.stepBias()[head]);
-    float decay = (float) Math.exp(step * weights.decay()[head]);
-    for (int i = 0; i < headDim; i++) {
-      added[i] = (float) step * convolved[x + i];
-      outputs[y + i] = weights.skip()[head] * convolved[x + i];
+    int stateDim = sizes.stateDim();
+    int x = first * width + head * headDim;
+    int input = first * width + sizes.inner() + sizes.group(head) * stateDim;
+    for (int row = first; row < first + count; row++) {
+      weigh(row, head);
     }
-    for (int i = 0; i < sizes.stateDim(); i++) {
-      addAndSum(
-          matrix,
-          i * headDim,
-          decay,
-          convolved[input + i],
-          added,
-          convolved[output + i],
-          outputs,
-          y);
-    }
+    int all = sizes.heads();
+    kernels
+        .recurrences()
+        .mamba(
+            own.matrix,
+            own.channels.set(convolved, x, width, count, headDim),
+            own.inputs.set(convolved, input, width, count, stateDim),
+            own.outputs.set(convolved, input + sizes.groups() * stateDim, width, count, stateDim),
+            own.factors.set(factors, 3 * (first * all + head), 3 * all, count, 3),
+            own.results.set(
+                outputs, first * sizes.inner() + head * headDim, sizes.inner(), count, headDim));
   }
 
-  /** {@code s = decay * s + in * added; sums += out * s}, for a row of a matrix. */
-  private static void addAndSum(
-      float[] s, int at, float decay, float in, float[] added, float out, float[] sums, int y) {
-    for (int i = 0; i < added.length; i++) {
-      float next = s[at + i] * decay + in * added[i];
-      s[at + i] = next;
-      sums[y + i] += out * next;
-    }
+  /** Computes the factors of a token in a head. */
+  private void weigh(int row, int head) {
+    int stepAt = (row + 1) * sizes.projected() - sizes.heads() + head;
+    double step = DeltaNetPass.softplus(projected[stepAt] + weights.stepBias()[head]);
+    int at = 3 * (row * sizes.heads() + head);
+    factors[at] = (float) Math.exp(step * weights.decay()[head]);
+    factors[at + 1] = (float) step;
+    factors[at + 2] = weights.skip()[head];
   }
 
   /** Gates the outputs and normalizes each group; the result replaces the gates. */

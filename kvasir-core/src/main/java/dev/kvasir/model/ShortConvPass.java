@@ -35,7 +35,7 @@ final class ShortConvPass implements AttentionPass {
     this.workers = workers;
     this.products = products;
     this.rows = rows;
-    this.convolution = new CausalConvolution(rows, sizes.taps(), hidden);
+    this.convolution = new CausalConvolution(kernels.recurrences(), rows, sizes.taps(), hidden);
   }
 
   @Override

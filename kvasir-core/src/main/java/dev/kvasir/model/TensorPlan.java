@@ -12,6 +12,7 @@ import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.kernel.ScaleFormat;
+import dev.kvasir.kernel.WeightCodes;
 import dev.kvasir.model.TensorNames.Part;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -419,7 +420,15 @@ public final class TensorPlan {
 
   private static long quantizedBytes(BlockLayout layout, long rows, long columns) {
     return QuantizedWeights.bytesFor(
-        rows, columns, layout.codeBits(), layout.groupLength(), scaleForm(layout));
+        rows, columns, weightCodes(layout), layout.groupLength(), scaleForm(layout));
+  }
+
+  /** Returns how quantized weights store the codes of a layout. */
+  static WeightCodes weightCodes(BlockLayout layout) {
+    return switch (layout.codes()) {
+      case BlockLayout.Codes.Range range -> WeightCodes.of(range.lowest(), range.highest());
+      case BlockLayout.Codes.Levels levels -> WeightCodes.levels(levels.values());
+    };
   }
 
   /** Returns how quantized weights store the scales of a layout: as in the file, where possible. */

@@ -296,7 +296,7 @@ final class WeightsLoader {
             arena,
             rows,
             columns,
-            layout.codeBits(),
+            TensorPlan.weightCodes(layout),
             layout.groupLength(),
             TensorPlan.scaleForm(layout));
     float factor = type == GgmlType.NVFP4 ? matrixScale(tensor) : 1;

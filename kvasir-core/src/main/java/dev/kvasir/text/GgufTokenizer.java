@@ -16,8 +16,9 @@ final class GgufTokenizer {
   private static final Set<String> END_OF_TURN_TOKENS =
       Set.of(
           ("<|im_end|> <|eot_id|> <|eom_id|> <|end|> <|endoftext|> <|end_of_text|> <|return|>"
-                  + " <|call|> <|calls|> <|flush|> <end_of_turn> <end_of_utterance> <eos> <EOT>"
-                  + " <|EOT|> [EOT] [EOS] [e~[ <\uFF5Cend\u2581of\u2581sentence\uFF5C>")
+               + " <|call|> <|calls|> <|flush|> <end_of_turn> <turn|> <|tool_response>"
+               + " <end_of_utterance> <eos> <EOT> <|EOT|> [EOT] [EOS] [e~["
+               + " <\uFF5Cend\u2581of\u2581sentence\uFF5C>")
               .split(" "));
 
   private final GgufVocabulary source;
@@ -28,14 +29,16 @@ final class GgufTokenizer {
 
   static Tokenizer read(String fileName, GgufMetadata metadata) {
     String model = metadata.requireString("tokenizer.ggml.model");
-    if (!model.equals("gpt2") && !model.equals("llama")) {
-      throw new InvalidInputException(
-          "%s: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE) or llama"
-                  .formatted(fileName, model, modelKind(model))
-              + " (SentencePiece)");
-    }
-    GgufTokenizer reader = new GgufTokenizer(GgufVocabulary.read(fileName, metadata));
-    return model.equals("gpt2") ? reader.byteLevel() : reader.sentencePiece();
+    return switch (model) {
+      case "gpt2" -> new GgufTokenizer(GgufVocabulary.read(fileName, metadata)).byteLevel();
+      case "llama" -> new GgufTokenizer(GgufVocabulary.read(fileName, metadata)).sentencePiece();
+      case "gemma4" -> new GgufTokenizer(GgufVocabulary.read(fileName, metadata)).characters();
+      default ->
+          throw new InvalidInputException(
+              "%s: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE), llama"
+                      .formatted(fileName, model, modelKind(model))
+                  + " (SentencePiece) or gemma4 (BPE of characters)");
+    };
   }
 
   /** Describes vocabulary types that are not supported. */
@@ -45,7 +48,6 @@ final class GgufTokenizer {
       case "t5" -> " (Unigram)";
       case "rwkv" -> " (RWKV's tree of words)";
       case "plamo2" -> " (PLaMo's tree of words)";
-      case "gemma4" -> " (BPE of characters)";
       case "no_vocab", "none" -> " (no vocabulary)";
       default -> "";
     };
@@ -60,11 +62,26 @@ final class GgufTokenizer {
     OptionalInt eos = source.id("eos");
     Affixes affixes = affixes(bos, eos, preTokenizer.addsBos());
     return tokenizer(
-        () -> new HuggingFaceEncoder(source.fileName(), ByteLevelJson.of(source, preTokenizer)),
+        () -> new HuggingFaceEncoder(source.fileName(), BpeJson.ofBytes(source, preTokenizer)),
         affixes,
         TokenEncoding.BYTE_LEVEL,
         specialTokens(bos, eos),
         ", pre-tokenizer " + name);
+  }
+
+  private Tokenizer characters() {
+    NativeTokenizers.prepare();
+    OptionalInt bos = source.id("bos");
+    OptionalInt eos = source.id("eos");
+    int unknown = source.id("unknown").orElse(-1);
+    // Files of some converters deny that text begins with BOS, without which these models fail.
+    OptionalInt before = affix("bos", bos, true);
+    return tokenizer(
+        () -> new HuggingFaceEncoder(source.fileName(), BpeJson.ofCharacters(source, unknown)),
+        new Affixes(before, affix("eos", eos, source.flag("add_eos_token", false))),
+        TokenEncoding.SENTENCE_PIECE,
+        specialTokens(bos, eos),
+        ", merges of characters");
   }
 
   private Tokenizer sentencePiece() {

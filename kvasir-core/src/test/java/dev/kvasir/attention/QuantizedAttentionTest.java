@@ -21,6 +21,7 @@ import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import dev.kvasir.profile.Profile;
+import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -297,8 +298,9 @@ class QuantizedAttentionTest {
 
       double error = 0;
       double norm = 0;
+      List<Expanded> expanded = List.of(expand(cache, 0, cacheShape), expand(cache, 1, cacheShape));
       for (int head = 0; head < 2 * group; head++) {
-        double[] expected = naive(cache, head / group, query, head, cacheShape);
+        double[] expected = naive(expanded.get(head / group), query, head);
         for (int i = 0; i < valueDim; i++) {
           error += Math.pow(found[head * valueDim + i] - expected[i], 2);
           norm += expected[i] * expected[i];
@@ -332,8 +334,10 @@ class QuantizedAttentionTest {
     }
   }
 
-  /** Computes softmax attention in double precision over the expanded vectors. */
-  private double[] naive(KvCache cache, int kvHead, float[] query, int head, CacheShape shape) {
+  /** Vectors of a KV head, (position, channel). */
+  private record Expanded(double[][] keys, double[][] values) {}
+
+  private Expanded expand(KvCache cache, int kvHead, CacheShape shape) {
     int keyDim = shape.keyDim();
     int valueDim = shape.valueDim();
     double[][] keys = new double[LENGTH][keyDim];
@@ -347,11 +351,18 @@ class QuantizedAttentionTest {
       cache.view(0, b).expandValues(kernels, kvHead, count, block);
       put(block, values, first, count);
     }
+    return new Expanded(keys, values);
+  }
+
+  /** Computes softmax attention in double precision. */
+  private static double[] naive(Expanded past, float[] query, int head) {
+    int keyDim = past.keys()[0].length;
     double[] queryOfHead = new double[keyDim];
     for (int i = 0; i < keyDim; i++) {
       queryOfHead[i] = query[head * keyDim + i];
     }
-    return NaiveAttention.attend(queryOfHead, keys, values, LENGTH - 1, Integer.MAX_VALUE);
+    return NaiveAttention.attend(
+        queryOfHead, past.keys(), past.values(), LENGTH - 1, Integer.MAX_VALUE);
   }
 
   private static void put(float[] block, double[][] vectors, int first, int count) {

@@ -76,6 +76,7 @@ class LocalLayersTest {
             "kivi:1,sinks=130",
             "kivi:2,window=300,sinks=5",
             "pmkvq:2,budget=pool,window=0",
+            "mead:2,first=coded,tables=off,late-sinks=8,window=0,sinks=5",
             "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,sinks=130"));
   }
 

@@ -75,13 +75,16 @@ class BlockLayoutPropertyTest {
   }
 
   @Property(seed = "20260102")
-  void codesFitTheirBitsForAnyBytes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+  void codesAreThoseOfTheirLayoutForAnyBytes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
     byte[] block = new byte[type.blockBytes()];
     new Random(contents).nextBytes(block);
     Unpacked unpacked = Unpacked.of(type.layout(), block);
-    if (type.layout().codeBits() == 4) {
-      for (int i = 0; i < type.blockLength(); i++) {
-        assertThat(unpacked.codes[i]).isBetween((byte) 0, (byte) 15);
+    for (int i = 0; i < type.blockLength(); i++) {
+      switch (type.layout().codes()) {
+        case BlockLayout.Codes.Range range ->
+            assertThat((int) unpacked.codes[i]).isBetween(range.lowest(), range.highest());
+        case BlockLayout.Codes.Levels levels ->
+            assertThat(levels.values()).contains(unpacked.codes[i]);
       }
     }
   }

@@ -58,39 +58,39 @@ class GgmlTypeTest {
 
   @ParameterizedTest
   @CsvSource({
-    "Q4_0, 32, 4, true",
-    "Q4_1, 32, 4, true",
-    "Q5_0, 32, 8, false",
-    "Q5_1, 32, 8, true",
-    "Q8_0, 32, 8, false",
-    "Q2_K, 16, 4, true",
-    "Q3_K, 16, 4, true",
-    "Q4_K, 32, 4, true",
-    "Q5_K, 32, 8, true",
-    "Q6_K, 16, 8, false",
-    "Q8_K, 32, 8, false",
-    "IQ2_XXS, 32, 8, false",
-    "IQ2_XS, 16, 8, false",
-    "IQ3_XXS, 32, 8, false",
-    "IQ1_S, 32, 4, true",
-    "IQ4_NL, 32, 8, false",
-    "IQ3_S, 32, 4, true",
-    "IQ2_S, 16, 8, false",
-    "IQ4_XS, 32, 8, false",
-    "IQ1_M, 16, 4, true",
-    "TQ1_0, 32, 4, true",
-    "TQ2_0, 32, 4, true",
-    "MXFP4, 32, 8, false",
-    "NVFP4, 16, 8, false",
-    "Q1_0, 32, 4, true",
-    "Q2_0, 32, 4, true"
+    "Q4_0, 32, true, true",
+    "Q4_1, 32, true, true",
+    "Q5_0, 32, false, false",
+    "Q5_1, 32, false, true",
+    "Q8_0, 32, false, false",
+    "Q2_K, 16, true, true",
+    "Q3_K, 16, true, true",
+    "Q4_K, 32, true, true",
+    "Q5_K, 32, false, true",
+    "Q6_K, 16, false, false",
+    "Q8_K, 32, false, false",
+    "IQ2_XXS, 32, false, false",
+    "IQ2_XS, 16, false, false",
+    "IQ3_XXS, 32, false, false",
+    "IQ1_S, 32, true, true",
+    "IQ4_NL, 32, false, false",
+    "IQ3_S, 32, true, true",
+    "IQ2_S, 16, false, false",
+    "IQ4_XS, 32, false, false",
+    "IQ1_M, 16, true, true",
+    "TQ1_0, 32, true, true",
+    "TQ2_0, 32, true, true",
+    "MXFP4, 32, false, false",
+    "NVFP4, 16, false, false",
+    "Q1_0, 32, true, true",
+    "Q2_0, 32, true, true"
   })
   void quantizedTypesReportTheirGroups(
-      GgmlType type, int groupLength, int codeBits, boolean hasMinimums) {
+      GgmlType type, int groupLength, boolean hasNibbles, boolean hasMinimums) {
     BlockLayout layout = type.layout();
     assertThat(layout.groupLength()).isEqualTo(groupLength);
     assertThat(layout.groupsPerBlock()).isEqualTo(type.blockLength() / groupLength);
-    assertThat(layout.codeBits()).isEqualTo(codeBits);
+    assertThat(layout.hasNibbles()).isEqualTo(hasNibbles);
     assertThat(layout.hasMinimums()).isEqualTo(hasMinimums);
   }
 

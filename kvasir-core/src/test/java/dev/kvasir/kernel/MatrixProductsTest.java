@@ -132,7 +132,9 @@ class MatrixProductsTest {
   }
 
   private Known quantized(int rows, int bits, int group, boolean hasMinimums) {
-    QuantizedWeights matrix = new QuantizedWeights(arena, rows, COLUMNS, bits, group, hasMinimums);
+    QuantizedWeights matrix =
+        new QuantizedWeights(
+            arena, rows, COLUMNS, ReferenceWeights.coding(bits), group, hasMinimums);
     ReferenceWeights reference = ReferenceWeights.random(matrix, random);
     double[][] values = new double[rows][COLUMNS];
     for (int row = 0; row < rows; row++) {

@@ -8,6 +8,11 @@ record ReferenceWeights(
     float[][] scales, // (rows, groups)
     float[][] minimums) { // (rows, groups)
 
+  /** Returns codes of some bits, signed ones above five. */
+  static WeightCodes coding(int bits) {
+    return bits < 6 ? WeightCodes.of(0, (1 << bits) - 1) : WeightCodes.of(-1 << bits - 1, (1 << bits - 1) - 1);
+  }
+
   /** Fills every row of a matrix. */
   static ReferenceWeights random(QuantizedWeights matrix, Random random) {
     ReferenceWeights all =
@@ -17,8 +22,12 @@ record ReferenceWeights(
             new float[matrix.rows()][matrix.groups()]);
     for (int row = 0; row < matrix.rows(); row++) {
       for (int i = 0; i < matrix.columns(); i++) {
+        int stored = random.nextInt(1 << matrix.coding().bits());
         all.codes[row][i] =
-            (byte) (matrix.codeBits() == 8 ? random.nextInt(-128, 128) : random.nextInt(16));
+            (byte)
+                (matrix.coding() == WeightCodes.BYTES
+                    ? stored + Byte.MIN_VALUE
+                    : matrix.coding().code(stored));
       }
       for (int group = 0; group < matrix.groups(); group++) {
         all.scales[row][group] = random.nextFloat(-0.1f, 0.1f);

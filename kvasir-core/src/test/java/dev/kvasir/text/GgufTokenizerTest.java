@@ -58,7 +58,6 @@ class GgufTokenizerTest {
     "bert, ' (WordPiece)'",
     "t5, ' (Unigram)'",
     "rwkv, ' (RWKV''s tree of words)'",
-    "gemma4, ' (BPE of characters)'",
     "none, ' (no vocabulary)'",
     "abacus, ''"
   })
@@ -66,9 +65,9 @@ class GgufTokenizerTest {
     assertThatThrownBy(() -> head().with("tokenizer.ggml.model", model).tokenizer())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "test.gguf: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE) or llama"
+            "test.gguf: 'tokenizer.ggml.model' is \"%s\"%s; expected gpt2 (byte-level BPE), llama"
                     .formatted(model, kind)
-                + " (SentencePiece)");
+                + " (SentencePiece) or gemma4 (BPE of characters)");
   }
 
   @Test

@@ -14,7 +14,7 @@ final class SplitWords implements AutoCloseable {
 
   SplitWords(GgufVocabulary singleBytes, PreTokenizer preTokenizer) {
     this.tokens = singleBytes.tokens();
-    this.handle = library.createTokenizerFromString(ByteLevelJson.of(singleBytes, preTokenizer));
+    this.handle = library.createTokenizerFromString(BpeJson.ofBytes(singleBytes, preTokenizer));
   }
 
   List<String> of(String text) {

@@ -5,6 +5,7 @@ import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.kernel.TileWorkspace;
+import dev.kvasir.kernel.WeightCodes;
 import java.lang.foreign.MemorySegment;
 
 /** GEMM with quantized weights by AMX, sixteen rows of activations at a time. */
@@ -16,7 +17,7 @@ final class AmxGemm {
   private static final long MAX_PRODUCTS = 8 << 20;
 
   private static final NativeFunction PRODUCTS =
-      NativeFunctions.amxFunction("coded_products", "[F MMMIIIIIIIII MMMMII MI");
+      NativeFunctions.amxFunction("coded_products", "[F MMMMIIIIIIIIIII MMMMII MI");
 
   private AmxGemm() {}
 
@@ -25,7 +26,7 @@ final class AmxGemm {
    * scale per 16 columns, where accumulation alone takes longer than the vector kernel.
    */
   static int amxRows(QuantizedWeights matrix, int rows) {
-    boolean faster = matrix.codeBits() == 8 || matrix.groupLength() == 32;
+    boolean faster = matrix.coding() != WeightCodes.NIBBLES || matrix.groupLength() == 32;
     return PRODUCTS != null && faster ? rows / ROWS * ROWS : 0;
   }
 
@@ -72,9 +73,10 @@ final class AmxGemm {
       TileWorkspace workspace) {
     QuantizedActivations.Views views = activations.views();
     ScaleFormat format = matrix.scaleFormat();
+    WeightCodes coding = matrix.coding();
     MemorySegment minimums = format.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
     MemorySegment bytes =
-        matrix.codeBits() == 4 ? workspace.bytes(tileProducts(matrix)) : MemorySegment.NULL;
+        coding != WeightCodes.BYTES ? workspace.bytes(tileProducts(matrix)) : MemorySegment.NULL;
     int count = amxRows(matrix, out.rows());
     int rowsPerCall = rowsPerCall(matrix, count);
     for (int row = 0; row < count; row += rowsPerCall) {
@@ -84,10 +86,13 @@ final class AmxGemm {
             matrix.codes(),
             matrix.scales(),
             minimums,
+            coding.nativeLevels(),
+            coding.areLevels() ? 1 : 0,
             format.storesMinimums() ? 1 : 0,
             format.encoding().ordinal(),
             format.minimumFactor(),
-            matrix.codeBits(),
+            coding.bits(),
+            coding.lowest(),
             matrix.groupLength(),
             matrix.columns(),
             matrix.rows(),

@@ -7,6 +7,7 @@ import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.kernel.TileWorkspace;
+import dev.kvasir.kernel.WeightCodes;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -39,7 +40,7 @@ final class NativeGemm implements GemmKernels {
       NativeFunctions.floatFunction("lay_nibbles", ROWS_TO_SEGMENTS);
 
   private static final NativeFunction PRODUCTS =
-      NativeFunctions.integerFunction("coded_products", "[F MMMIIIIIIIII MMMMII");
+      NativeFunctions.integerFunction("coded_products", "[F MMMMIIIIIIIIIII MMMMII");
 
   private final GemmKernels scalar;
 
@@ -166,6 +167,7 @@ final class NativeGemm implements GemmKernels {
       float[] out) {
     QuantizedActivations.Views views = activations.views();
     ScaleFormat format = matrix.scaleFormat();
+    WeightCodes coding = matrix.coding();
     MemorySegment minimums = format.storesMinimums() ? matrix.minimums() : MemorySegment.NULL;
     try {
       PRODUCTS.handle.invokeExact(
@@ -173,10 +175,13 @@ final class NativeGemm implements GemmKernels {
           matrix.codes(),
           matrix.scales(),
           minimums,
+          coding.nativeLevels(),
+          coding.areLevels() ? 1 : 0,
           format.storesMinimums() ? 1 : 0,
           format.encoding().ordinal(),
           format.minimumFactor(),
-          matrix.codeBits(),
+          coding.bits(),
+          coding.lowest(),
           matrix.groupLength(),
           matrix.columns(),
           matrix.rows(),

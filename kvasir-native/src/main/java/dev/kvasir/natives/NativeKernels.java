@@ -7,6 +7,7 @@ import dev.kvasir.kernel.GemmKernels;
 import dev.kvasir.kernel.HalfKernels;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.PatternKernels;
+import dev.kvasir.kernel.RecurrenceKernels;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowKernels;
 import dev.kvasir.kernel.ScalarKernels;
@@ -25,7 +26,7 @@ final class NativeKernels implements Kernels {
 
   /**
    * Linking a function takes about ten milliseconds at startup, so functions that only some caches
-   * use are linked on first use.
+   * or models use are linked on first use.
    */
   private static final class DotsHolder {
     static final DotKernels KERNELS = new NativeDots();
@@ -41,6 +42,10 @@ final class NativeKernels implements Kernels {
 
   private static final class RowCodesHolder {
     static final RowCodeKernels KERNELS = new NativeRowCodes();
+  }
+
+  private static final class RecurrencesHolder {
+    static final RecurrenceKernels KERNELS = new NativeRecurrences();
   }
 
   @Override
@@ -87,5 +92,10 @@ final class NativeKernels implements Kernels {
   @Override
   public RowCodeKernels rowCodes() {
     return RowCodesHolder.KERNELS;
+  }
+
+  @Override
+  public RecurrenceKernels recurrences() {
+    return RecurrencesHolder.KERNELS;
   }
 }

@@ -9,6 +9,7 @@ import dev.kvasir.kernel.GemmKernels;
 import dev.kvasir.kernel.GgmlBlocks;
 import dev.kvasir.kernel.QuantizedWeights;
 import dev.kvasir.kernel.ScaleFormat;
+import dev.kvasir.kernel.WeightCodes;
 import dev.kvasir.memory.CountedArena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -106,8 +107,8 @@ class NativeGemmTest extends GemmContract {
     BlockLayout layout = type.layout();
     ScaleFormat format =
         new ScaleFormat(ScaleFormat.ScaleEncoding.HALVES, false, layout.minimumFactor());
-    return new QuantizedWeights(
-        arena, rows, columns, layout.codeBits(), layout.groupLength(), format);
+    WeightCodes coding = layout.hasNibbles() ? WeightCodes.NIBBLES : WeightCodes.BYTES;
+    return new QuantizedWeights(arena, rows, columns, coding, layout.groupLength(), format);
   }
 
   private static MemorySegment segment(CountedArena arena, byte[] bytes) {

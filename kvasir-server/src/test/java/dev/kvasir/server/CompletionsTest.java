@@ -141,7 +141,7 @@ class CompletionsTest {
 
   @Test
   void aRequestSelectsItsCacheSpec() throws Exception {
-    String prompt = PARAGRAPH.repeat(40);
+    String prompt = PARAGRAPH.repeat(25);
     String body = greedy(prompt, 8).replace("}", ", \"kv\": \"fp16\"}");
     assertThat(server.complete(body)).isEqualTo(alone("fp16", prompt, 8));
     body = greedy(prompt, 8).replace("}", ", \"model\": \"kvasir-mini@commvq:1\"}");
@@ -153,7 +153,7 @@ class CompletionsTest {
     List<String> kinds = List.of("kivi:2", "fp16", "commvq:1");
     List<String> bodies = new ArrayList<>();
     List<String> expected = new ArrayList<>();
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < 12; i++) {
       String prompt = "Story %d. %s".formatted(i % 5, PARAGRAPH.repeat(1 + 7 * (i % 4)));
       String kind = kinds.get(i % 3);
       bodies.add(greedy(prompt, 10).replace("}", ", \"kv\": \"%s\"}".formatted(kind)));

@@ -48,12 +48,12 @@ class FaultsTest {
   }
 
   @Test
-  void aHundredDisconnectsLeaveNothingBehind() throws Exception {
+  void manyDisconnectsLeaveNothingBehind() throws Exception {
     try (TestServer server = TestServer.start()) {
       long before = server.bytesWhenQuiet();
       Random random = new Random(1);
-      for (int i = 0; i < 100; i++) {
-        String prompt = PARAGRAPH.repeat(1 + random.nextInt(30));
+      for (int i = 0; i < 40; i++) {
+        String prompt = PARAGRAPH.repeat(1 + random.nextInt(20));
         boolean streams = random.nextBoolean();
         String body = streams ? endless(prompt) : endless(prompt).replace("true", "false");
         try (Socket socket = open(server, body)) {
@@ -221,7 +221,7 @@ class FaultsTest {
 
   @Test
   void aFullCacheEndsACompletion() throws Exception {
-    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=2MiB"));
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=1MiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withCacheSpecs(kinds))) {
       long before = server.bytesWhenQuiet();
       // Repeated at temperature 0, so that no completion ends early.

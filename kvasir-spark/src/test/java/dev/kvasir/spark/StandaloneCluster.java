@@ -17,6 +17,7 @@ import org.apache.spark.launcher.JavaModuleOptions;
 /** A Spark master and its workers, each in its own process on this machine. */
 final class StandaloneCluster implements AutoCloseable {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
+  private static final String QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
 
   private final Path folder;
   private final int port;
@@ -93,17 +94,25 @@ final class StandaloneCluster implements AutoCloseable {
   /** Returns the settings of a local driver whose executors run from class folders. */
   static Map<String, String> settings(int workers) {
     return Map.of(
-        "spark.executor.memory", "600m",
-        "spark.executor.instances", "" + workers,
-        "spark.executor.extraClassPath", CLASS_PATH,
-        "spark.driver.host", "127.0.0.1",
-        "spark.ui.enabled", "false");
+        "spark.executor.memory",
+        "600m",
+        "spark.executor.instances",
+        "" + workers,
+        "spark.executor.extraClassPath",
+        CLASS_PATH,
+        "spark.executor.extraJavaOptions",
+        QUICK_START,
+        "spark.driver.host",
+        "127.0.0.1",
+        "spark.ui.enabled",
+        "false");
   }
 
   private Process start(String type, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.add("-Xmx256m");
+    command.addAll(List.of(QUICK_START.split(" ")));
     command.addAll(List.of(JavaModuleOptions.defaultModuleOptions().split(" ")));
     command.addAll(List.of("-cp", CLASS_PATH, type));
     command.addAll(List.of(arguments));

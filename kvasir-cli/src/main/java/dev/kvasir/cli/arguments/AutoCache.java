@@ -35,9 +35,10 @@ public record AutoCache(
    * @param tokens the longest context
    * @param memoryBytes memory for one sequence; empty for half of what the weights leave of the
    *     machine's memory
+   * @param draftBytes what the cache of a draft model takes of it
    */
-  public CacheChoice choose(int tokens, OptionalLong memoryBytes) {
-    long memory = memoryBytes.orElseGet(this::defaultMemory);
+  public CacheChoice choose(int tokens, OptionalLong memoryBytes, long draftBytes) {
+    long memory = Math.max(0, memoryBytes.orElseGet(this::defaultMemory) - draftBytes);
     try (ModelTables tables = new ModelTables()) {
       ChoiceRequest request =
           new ChoiceRequest(

@@ -23,14 +23,16 @@ import picocli.CommandLine.Option;
 
 /** The model of a command. */
 public final class ModelArguments {
+  /** What {@code --model} takes. */
+  public static final String DESCRIPTION =
+      "A GGUF file, or a folder with config.json, tokenizer.json and safetensors files. For a GGUF"
+          + " model in several files, name any of them. Or the name of a model on Hugging Face,"
+          + " hf:OWNER/REPO[:Q4_K_M|:FILE][@REVISION], which is downloaded once.";
+
   @Option(
       names = {"-m", "--model"},
       paramLabel = "MODEL",
-      description =
-          "A GGUF file, or a folder with config.json, tokenizer.json and safetensors"
-              + " files. For a GGUF model in several files, name any of them. Or the name of a"
-              + " model on Hugging Face, hf:OWNER/REPO[:Q4_K_M|:FILE][@REVISION], which is"
-              + " downloaded once. Default: the small bundled model.")
+      description = DESCRIPTION + " Default: the small bundled model.")
   private ModelLocation location;
 
   @Mixin private AdapterArguments lora = new AdapterArguments();

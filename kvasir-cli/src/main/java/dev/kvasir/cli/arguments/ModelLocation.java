@@ -23,6 +23,13 @@ public final class ModelLocation {
     this.streams = streams;
   }
 
+  /** A file or folder, which needs no download. */
+  ModelLocation(Path path) {
+    this.typed = path.toString();
+    this.streams = null;
+    this.path = path;
+  }
+
   /** Returns the file or folder. */
   public synchronized Path path() {
     if (path == null) {

@@ -2,12 +2,14 @@ package dev.kvasir.cli.arguments;
 
 import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.LoadOptions.Speculation;
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /** What proposes tokens, so that one step verifies several. */
@@ -45,6 +47,23 @@ public final class SpeculationArguments {
 
   public boolean hasDraftModel() {
     return speculation().kind() == Speculation.Kind.MODEL;
+  }
+
+  /**
+   * Returns what the KV cache of a draft model takes beside one of {@code tokens} tokens, and 0
+   * without a draft model.
+   */
+  public long draftBytes(int tokens) {
+    return switch (speculation().kind()) {
+      case MODEL -> draftBytes(model(), tokens);
+      case OFF, NGRAM, AUTO -> 0;
+    };
+  }
+
+  private static long draftBytes(Path model, int tokens) {
+    ModelOutline draft = ModelArguments.of(new ModelLocation(model)).outline(new LoadArguments());
+    int longest = Math.min(tokens, draft.config().contextLength());
+    return draft.sequenceBytes(CacheSpec.DEFAULT, Optional.empty(), longest);
   }
 
   private Speculation speculation() {

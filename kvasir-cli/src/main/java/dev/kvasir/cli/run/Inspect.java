@@ -158,7 +158,7 @@ public final class Inspect implements Callable<Integer> {
     ModelOutline outline = model.outline(new LoadArguments());
     int tokens = context == null ? outline.config().contextLength() : context;
     return Optional.of(
-        new AutoCache(outline, model.profile(profile), any -> true).choose(tokens, bytes));
+        new AutoCache(outline, model.profile(profile), any -> true).choose(tokens, bytes, 0));
   }
 
   private static void requireMead(CacheSpec spec) {

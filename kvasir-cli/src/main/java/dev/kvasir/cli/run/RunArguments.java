@@ -100,7 +100,10 @@ final class RunArguments {
                 outline,
                 given.or(() -> model.profile(null)),
                 device.supportedCaches(model, outline))
-            .choose(tokens, memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()));
+            .choose(
+                tokens,
+                memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()),
+                speculation.draftBytes(tokens));
     chosen = choice.spec();
     AutoCache.report(choice, streams);
   }

@@ -42,7 +42,7 @@ public record ModelLoading(
   CacheChoice choose(
       ModelArguments model, ModelOutline outline, Optional<Profile> profile, int tokens) {
     return new AutoCache(outline, profile, device.supportedCaches(model, outline))
-        .choose(tokens, OptionalLong.of(service.cacheBytes()));
+        .choose(tokens, OptionalLong.of(service.cacheBytes()), speculation.draftBytes(tokens));
   }
 
   /**
@@ -53,9 +53,24 @@ public record ModelLoading(
   public EngineOptions checked(ModelArguments model, List<CacheSpec> specs) {
     EngineOptions options = options(specs);
     ModelOutline outline = model.outline(load);
-    service.check(
-        outline, specs, options.profile().or(() -> model.profile(null)), service.tokens(outline));
+    check(outline, specs, options.profile().or(() -> model.profile(null)), service.tokens(outline));
     return options;
+  }
+
+  /**
+   * Rejects options that do not fit a model, before its weights are loaded.
+   *
+   * @param profile the calibration profile of the model
+   * @param limit tokens of the longest conversation
+   */
+  void check(ModelOutline outline, List<CacheSpec> specs, Optional<Profile> profile, int limit) {
+    outline.requireProfile(profile);
+    specs.forEach(spec -> outline.requireCache(spec, profile, limit));
+    CacheSpec first = specs.getFirst();
+    service.requireMemory(
+        first,
+        limit,
+        tokens -> outline.sequenceBytes(first, profile, tokens) + speculation.draftBytes(tokens));
   }
 
   /** Returns how a model with these caches is loaded. */

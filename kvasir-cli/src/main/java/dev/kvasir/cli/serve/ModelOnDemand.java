@@ -42,7 +42,7 @@ record ModelOnDemand(
   public LoadedModel load() {
     ModelOutline outline = outline();
     List<CacheSpec> specs = cacheSpecs();
-    loading.service().check(outline, specs, model.profile(null), tokens(outline));
+    loading.check(outline, specs, model.profile(null), tokens(outline));
     LoadedModel loaded = model.load(loading.options(specs), loading.streams());
     loading.report(loaded, specs);
     return loaded;

@@ -5,7 +5,6 @@ import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.SpeculationArguments;
-import dev.kvasir.cli.terminal.Hangup;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.cli.terminal.Termination;
 import dev.kvasir.cli.terminal.Units;
@@ -16,7 +15,6 @@ import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.KvasirServer;
 import dev.kvasir.server.ServableModel;
 import dev.kvasir.server.ServerOptions;
-import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.watch.ServerLog;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +22,8 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
 
 /** Serves a model, or several, over HTTP. */
 @Command(
@@ -45,8 +45,24 @@ import picocli.CommandLine.Mixin;
 public final class Serve implements Callable<Integer> {
   private static final Duration SIGNAL_INTERVAL = Duration.ofMillis(100);
 
+  private static final List<String> GENERATION_OPTIONS =
+      List.of(
+          "--kv",
+          "--kv-memory",
+          "--store",
+          "--context",
+          "--answer-tokens",
+          "--max-sequences",
+          "--tool-format",
+          "--profile",
+          "--model-context",
+          "--lora",
+          "--device",
+          "--speculate");
+
   private final Streams streams;
 
+  @Spec private CommandSpec command;
   @Mixin private ServedModelArguments models;
   @Mixin private ServiceArguments service;
   @Mixin private ServeArguments serve;
@@ -64,23 +80,26 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    try (KeyReload keys =
+        serve.hasKeys() ? KeyReload.install(serve::access, streams) : KeyReload.none()) {
+      return serve(keys);
+    }
+  }
+
+  private int serve(KeyReload keys) throws InterruptedException {
     if (models.isSeveral()) {
-      return serveSeveral();
+      return serveSeveral(keys);
     }
     ModelArguments model = models.single();
     return !model.isBundled() && LoadedEncoder.isAt(model.path())
-        ? serveEncoder(model)
-        : serveOne(model);
+        ? serveEncoder(model, keys)
+        : serveOne(model, keys);
   }
 
-  /** Serves a model that generates no text. The options of caches do not concern it. */
-  private int serveEncoder(ModelArguments model) throws InterruptedException {
+  /** Serves a model that generates no text. */
+  private int serveEncoder(ModelArguments model, KeyReload keys) throws InterruptedException {
     models.checkSingle();
-    if (models.hasAdapters()) {
-      throw new InvalidInputException(
-          "--lora is given, but %s is an encoder; expected a model that generates text"
-              .formatted(model.path()));
-    }
+    refuseOptions(model, GENERATION_OPTIONS);
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
     try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
         Termination termination = Termination.install();
@@ -88,12 +107,23 @@ public final class Serve implements Callable<Integer> {
       String kind = loaded.embedder().isPresent() ? "embeddings" : "scores";
       String what =
           "%s of %s at %s".formatted(kind, loaded.name(), address(options, server.port()));
-      run(server, options, termination, what);
+      run(server, options, termination, keys, what);
     }
     return 0;
   }
 
-  private int serveOne(ModelArguments model) throws InterruptedException {
+  /** Rejects options that have no effect on an encoder. */
+  private void refuseOptions(ModelArguments encoder, List<String> options) {
+    for (String option : options) {
+      if (command.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw new InvalidInputException(
+            "%s is given, but %s is an encoder; expected a model that generates text"
+                .formatted(option, encoder.path()));
+      }
+    }
+  }
+
+  private int serveOne(ModelArguments model, KeyReload keys) throws InterruptedException {
     models.checkSingle();
     // Check the options before the model loads.
     ModelLoading loading = loading();
@@ -111,12 +141,12 @@ public final class Serve implements Callable<Integer> {
                   address(options, server.port()),
                   specs.getFirst(),
                   Units.bytes(loaded.cacheMemory().limit()));
-      run(server, options, termination, what);
+      run(server, options, termination, keys, what);
     }
     return 0;
   }
 
-  private int serveSeveral() throws InterruptedException {
+  private int serveSeveral(KeyReload keys) throws InterruptedException {
     checkSeveral();
     Map<String, ModelArguments> known = models.byName(streams);
     CacheKinds kinds = CacheKinds.of(service.typedSpecs(), known.keySet());
@@ -138,7 +168,7 @@ public final class Serve implements Callable<Integer> {
                   address(options, server.port()),
                   Units.bytes(memory),
                   Units.bytes(service.cacheBytes()));
-      run(server, options, termination, what);
+      run(server, options, termination, keys, what);
     }
     return 0;
   }
@@ -173,27 +203,21 @@ public final class Serve implements Callable<Integer> {
     return "http://%s:%d/".formatted(options.host(), port);
   }
 
-  private void run(KvasirServer server, ServerOptions options, Termination termination, String what)
+  private void run(
+      KvasirServer server,
+      ServerOptions options,
+      Termination termination,
+      KeyReload keys,
+      String what)
       throws InterruptedException {
     streams.note("serving %s; Ctrl-C ends it".formatted(what));
     server
         .metricsPort()
         .ifPresent(port -> streams.note("metrics at " + address(options, port) + "metrics"));
-    try (Hangup _ = serve.hasKeys() ? Hangup.install(() -> reloadKeys(server)) : Hangup.none()) {
-      termination.await();
-      drain(server, termination);
-    }
+    keys.startFor(server::setAccess);
+    termination.await();
+    drain(server, termination);
     streams.note("ending all answers");
-  }
-
-  private void reloadKeys(KvasirServer server) {
-    try {
-      AccessRules rules = serve.access();
-      server.setAccess(rules);
-      streams.note("read %d API keys again".formatted(rules.keyDigests().size()));
-    } catch (InvalidInputException e) {
-      streams.note("the API keys stay as they were: " + e.getMessage());
-    }
   }
 
   private void drain(KvasirServer server, Termination termination) throws InterruptedException {

@@ -23,10 +23,9 @@ final class ServedModelArguments {
       names = {"-m", "--model"},
       paramLabel = "MODEL",
       description =
-          "A GGUF file, a folder with config.json, tokenizer.json and safetensors files, or the name"
-              + " of a model on Hugging Face, hf:OWNER/REPO[:Q4_K_M|:FILE][@REVISION], which is"
-              + " downloaded once. Repeat the option to serve several models, each loaded when a"
-              + " request needs it; the first is the default. Default: the small bundled model.")
+          ModelArguments.DESCRIPTION
+              + " Repeat the option to serve several models, each loaded when a request needs it;"
+              + " the first is the default. Default: the small bundled model.")
   private List<ModelLocation> locations = new ArrayList<>();
 
   @Option(

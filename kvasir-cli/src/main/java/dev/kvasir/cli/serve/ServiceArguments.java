@@ -9,12 +9,12 @@ import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.memory.ByteCount;
-import dev.kvasir.profile.Profile;
 import dev.kvasir.server.ServerOptions;
 import dev.kvasir.store.StoreAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntToLongFunction;
 import java.util.function.Supplier;
 import picocli.CommandLine.Option;
 
@@ -147,22 +147,14 @@ public final class ServiceArguments {
   }
 
   /**
-   * Rejects options that do not fit the model, before its weights are loaded.
+   * Rejects memory that does not hold one answer to a request that sets no bound.
    *
-   * @param profile the calibration profile of the model
    * @param limit tokens of the longest conversation
+   * @param bytesOf what a conversation of some tokens takes
    */
-  void check(ModelOutline outline, List<CacheSpec> specs, Optional<Profile> profile, int limit) {
-    outline.requireProfile(profile);
-    specs.forEach(spec -> outline.requireCache(spec, profile, limit));
-    requireMemory(outline, specs.getFirst(), profile, limit);
-  }
-
-  /** Rejects memory that does not hold one answer to a request that sets no bound. */
-  private void requireMemory(
-      ModelOutline outline, CacheSpec spec, Optional<Profile> profile, int limit) {
+  void requireMemory(CacheSpec spec, int limit, IntToLongFunction bytesOf) {
     int tokens = Math.min(limit, answerTokens + 1);
-    long least = outline.sequenceBytes(spec, profile, tokens);
+    long least = bytesOf.applyAsLong(tokens);
     if (least > cacheBytes()) {
       throw new InvalidInputException(
           "--kv-memory is %s; expected at least %s, which an answer of %d tokens may take with '%s'"

@@ -87,7 +87,7 @@ class ModelComparisonTest {
             List.of("methods"),
             List.of("--part", "1/2"),
             List.of("--frontier", folder.resolve("f.svg").toString()))) {
-      refused(file, wrong, "expected neither a table nor --part");
+      refused(file, wrong, "expected neither a table nor --show");
     }
     refused(file, List.of("--context", "20000"), "--context is 20000; expected at most 16384");
     refused(file, List.of("--context", "20"), "--context is 20; expected at least 256");

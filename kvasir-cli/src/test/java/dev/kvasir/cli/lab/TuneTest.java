@@ -7,6 +7,7 @@ import dev.kvasir.codec.mixkvq.MixkvqProfile;
 import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -74,6 +75,8 @@ class TuneTest {
     CommandRun run =
         CommandRun.of(
             "tune",
+            "--model",
+            ShallowModel.write(folder.resolve("shallow.gguf")).toString(),
             "--objective",
             "gsm8k",
             "--jsonl",

@@ -20,12 +20,11 @@ final class LateSinks {
   /**
    * A retained token.
    *
-   * @param page position of its page's first token
    * @param storage owner of its rows, as long as a page references them
    */
-  private record RetainedSink(int layer, int page, int token, SinkSlots storage) {
-    boolean isSame(int otherLayer, int otherPage, int otherToken) {
-      return layer == otherLayer && page == otherPage && token == otherToken;
+  private record RetainedSink(SinkPosition position, SinkSlots storage) {
+    boolean isOf(int layer) {
+      return position.layer() == layer;
     }
   }
 
@@ -73,12 +72,12 @@ final class LateSinks {
    * @param received attention by token, over all heads
    */
   synchronized List<LateSink> of(int layer, int position, long[] received) {
-    retained.removeIf(each -> each.layer == layer && each.page >= position);
+    retained.removeIf(each -> each.isOf(layer) && each.position.page() >= position);
     long total = 0;
     for (long ofToken : received) {
       total += ofToken;
     }
-    long left = slots - retained.stream().filter(each -> each.layer == layer).count();
+    long left = slots - retained.stream().filter(each -> each.isOf(layer)).count();
     List<LateSink> found = new ArrayList<>();
     try {
       for (int token = 0; token < Page.TOKENS && found.size() < left; token++) {
@@ -96,8 +95,9 @@ final class LateSinks {
   /** Allocates rows for an unquantized token; the page owns them. */
   synchronized LateSink retainToken(int layer, int position, int token) {
     ExactRows rows = allocateRows(tables.quantizedLayer(layer));
-    retained.removeIf(each -> each.isSame(layer, position, token));
-    retained.add(new RetainedSink(layer, position, token, storage));
+    SinkPosition sink = new SinkPosition(layer, position, token);
+    retained.removeIf(each -> each.position.equals(sink));
+    retained.add(new RetainedSink(sink, storage));
     return new LateSink(token, rows);
   }
 
@@ -116,9 +116,19 @@ final class LateSinks {
             });
   }
 
+  /** Returns where all sinks are, those of pages included that sliding-window layers evicted. */
+  synchronized List<SinkPosition> positions() {
+    return retained.stream().map(RetainedSink::position).sorted().toList();
+  }
+
+  /** Counts sinks of a stored sequence, whose pages may follow. */
+  synchronized void count(List<SinkPosition> sinks) {
+    sinks.forEach(sink -> retained.add(new RetainedSink(sink, storage)));
+  }
+
   /** Forgets the sinks of all pages that extend past a length. */
   synchronized void truncate(int length) {
-    retained.removeIf(each -> each.page + Page.TOKENS > length);
+    retained.removeIf(each -> each.position.page() + Page.TOKENS > length);
   }
 
   synchronized LateSinks fork() {

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.mead;
 
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
 import dev.kvasir.codec.ResidualTokenStats;
@@ -19,6 +20,7 @@ import java.util.stream.LongStream;
  * @param window number of queries whose attention counts for a token: those before it is quantized
  * @param lateSinks tokens per layer that stay unquantized because of the attention they receive
  * @param storesMeanErrors whether a page stores the mean quantization error of its values
+ * @param windows sliding windows of layers that evict pages; none if all layers retain all pages
  */
 record MeadCodec(
     MeadTables tables,
@@ -28,6 +30,7 @@ record MeadCodec(
     int window,
     int lateSinks,
     boolean storesMeanErrors,
+    LayerWindows windows,
     Kernels kernels)
     implements PageCodec {
   private static final int PREFILL_CHUNK = 256;
@@ -42,12 +45,33 @@ record MeadCodec(
     return MeadState.resumed(this, pool, state);
   }
 
+  int maxResidualTokens() {
+    return maxResidualTokens(sinks, window);
+  }
+
   /**
    * Returns the largest number of unquantized tokens. A whole prefill chunk arrives before any of
    * it is quantized.
    */
-  int maxResidualTokens() {
+  static int maxResidualTokens(int sinks, int window) {
     return sinks + window + Page.TOKENS + PREFILL_CHUNK;
+  }
+
+  /** Pages of a block share its token ids, which the page of the first layer has. */
+  @Override
+  public boolean hasIndependentLayers() {
+    return !tables.needsTokenIds();
+  }
+
+  /** Returns whether layers evict pages. */
+  boolean evictsPages() {
+    return windows.windows().stream().anyMatch(window -> window != LayerWindows.UNBOUNDED);
+  }
+
+  /** Returns the layers that are quantized: their windows reach behind the residual window. */
+  IntStream quantizedLayers() {
+    return IntStream.range(0, tables.sizes().layers())
+        .filter(layer -> windows.of(layer) >= window + (long) Page.TOKENS);
   }
 
   /** Returns the rate with the given bits, or fails if this cache has no such rate. */

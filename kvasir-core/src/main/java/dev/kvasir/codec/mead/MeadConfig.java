@@ -5,6 +5,7 @@ import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerRotations;
+import dev.kvasir.codec.LayerWindows;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.QuantizationConfig;
 import dev.kvasir.codec.RequantizeScope;
@@ -24,9 +25,7 @@ import java.util.stream.Stream;
  * Configuration of Mead. The prediction tables come from the model's profile.
  *
  * @param spec the spec as typed
- * @param bits bits per stored value as typed. They count everything that a sequence of {@link
- *     #NOMINAL_TOKENS} tokens stores with {@link #DEFAULT_SINKS} sinks and a window of {@link
- *     #DEFAULT_WINDOW}.
+ * @param bits bits per stored value as typed, see {@link NominalBits}
  * @param lateSinks tokens per layer that stay unquantized because of the attention they receive
  * @param tables kind of tables as typed; empty for the best kind in the profile
  * @param firstLayer whether the first layer is reconstructed from token ids, where the profile has
@@ -49,11 +48,10 @@ record MeadConfig(
     boolean isPooled,
     double floor)
     implements QuantizationConfig {
-  private static final double MIN_BITS = 0.5;
+  /** At fewer bits, a sequence of 8,192 tokens has little beside its sinks and residual window. */
+  private static final double MIN_BITS = 0.75;
+
   private static final double MAX_BITS = 8;
-  private static final int DEFAULT_WINDOW = 128;
-  private static final int DEFAULT_SINKS = 16;
-  private static final int DEFAULT_LATE_SINKS = 4;
   private static final int MAX_LATE_SINKS = 8;
   private static final double DEFAULT_FLOOR = 1;
 
@@ -63,9 +61,6 @@ record MeadConfig(
   /** Measured with models of 0.5 to 1.5 billion parameters; see docs/choosing-a-cache.md. */
   private static final String CALIBRATION_TIME =
       "in about 7 minutes for a billion parameters on two cores";
-
-  /** Sequence length that the bits of a spec refer to. */
-  private static final int NOMINAL_TOKENS = 8000;
 
   /** How the first layer is stored, as typed in {@code first=}. */
   private enum FirstLayerMode {
@@ -94,9 +89,9 @@ record MeadConfig(
     return new MeadConfig(
         spec.text(),
         bits,
-        spec.tokens("window", DEFAULT_WINDOW),
-        spec.tokens("sinks", DEFAULT_SINKS),
-        spec.between("late-sinks", DEFAULT_LATE_SINKS, 0, MAX_LATE_SINKS),
+        spec.tokens("window", NominalBits.WINDOW),
+        spec.tokens("sinks", NominalBits.SINKS),
+        spec.between("late-sinks", NominalBits.LATE_SINKS, 0, MAX_LATE_SINKS),
         spec.has("tables")
             ? Optional.of(spec.choice("tables", TableKind.TOKENS))
             : Optional.empty(),
@@ -111,22 +106,17 @@ record MeadConfig(
   /**
    * Returns the rates from the typed bits down to the floor; only the first without requantization.
    */
-  private List<MeadRate.RateTarget> rates() {
+  private List<MeadRate.RateTarget> rates(MeadTables made) {
     Stream<Double> lower =
         LOWER_BITS.stream()
             .filter(lowerBits -> requantizes() && lowerBits < bits && lowerBits >= floor);
-    return Stream.concat(Stream.of(bits), lower).map(MeadConfig::rateTarget).toList();
+    return Stream.concat(Stream.of(bits), lower)
+        .map(nominal -> NominalBits.target(nominal, made))
+        .toList();
   }
 
   private boolean requantizes() {
     return isPooled || budget.isPresent();
-  }
-
-  /** Converts nominal bits to the average bits of a quantized token's values. */
-  private static MeadRate.RateTarget rateTarget(double bits) {
-    int dense = DEFAULT_SINKS + DEFAULT_WINDOW;
-    return new MeadRate.RateTarget(
-        bits, (NOMINAL_TOKENS * bits - 16.0 * dense) / (NOMINAL_TOKENS - dense));
   }
 
   /** Always fails: page sizes depend on the profile. */
@@ -148,7 +138,7 @@ record MeadConfig(
     ModelTables shared = context.requireTables(spec, "tables");
     MeadTables made =
         shared.cached(tablesKey, MeadTables.class, memory -> tables(shape, tablesKey, memory));
-    RatesKey ratesKey = new RatesKey(tablesKey, saliency, rates());
+    RatesKey ratesKey = new RatesKey(tablesKey, saliency, rates(made));
     MeadRates rates =
         shared.cached(
             ratesKey, MeadRates.class, memory -> MeadRates.of(made, saliency, ratesKey.bits));
@@ -161,6 +151,7 @@ record MeadConfig(
             window,
             lateSinks,
             storesMeanErrors,
+            made.needsTokenIds() || requantizes() ? LayerWindows.NONE : shape.windows(),
             context.kernels());
     CacheConfig settings =
         new CacheConfig(

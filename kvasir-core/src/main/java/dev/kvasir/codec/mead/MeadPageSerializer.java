@@ -9,6 +9,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Serializes a quantized page:
@@ -25,10 +26,13 @@ import java.util.List;
  */
 final class MeadPageSerializer {
   /** Kind of a serialized page whose tiers are by attention. */
-  private static final int ATTENTION_KIND = 60;
+  private static final int ATTENTION_KIND = 63;
 
   /** Kind of a serialized page whose tiers are by energy. */
-  private static final int ENERGY_KIND = 62;
+  private static final int ENERGY_KIND = 64;
+
+  /** Kinds of pages with more bits than their rate now has, because less was counted. */
+  private static final Set<Integer> OUTDATED_KINDS = Set.of(60, 62);
 
   private static final int TOKENS = Page.TOKENS;
 
@@ -85,9 +89,20 @@ final class MeadPageSerializer {
    */
   static MeadPage read(
       Snapshot snapshot, MeadCodec codec, int layer, MeadReadContext context, LateSinks lateSinks) {
+    requireCurrent(snapshot);
     MeadPageSerializer serializer = new MeadPageSerializer(codec, layer);
     return SnapshotHeader.PAGE.unwrap(
         snapshot, kind(codec.saliency()), in -> serializer.read(in, context, lateSinks));
+  }
+
+  private static void requireCurrent(Snapshot snapshot) {
+    int kind = SnapshotHeader.PAGE.kindOf(snapshot);
+    if (OUTDATED_KINDS.contains(kind)) {
+      throw SnapshotHeader.PAGE.invalid(
+          ("is of kind %d, from a version of Kvasir whose mead counted fewer bytes of a sequence;"
+                  + " this cache has smaller pages, so the text must be read again")
+              .formatted(kind));
+    }
   }
 
   private MeadPage read(ByteBuffer in, MeadReadContext context, LateSinks lateSinks) {

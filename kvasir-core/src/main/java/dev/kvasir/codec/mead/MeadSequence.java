@@ -6,6 +6,8 @@ import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.memory.SharedArena;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * Quantizes the blocks of one sequence. Tracks the ids of its unquantized tokens and the attention
@@ -14,6 +16,7 @@ import dev.kvasir.memory.SharedArena;
 sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSequence {
   private final MeadCodec codec;
   private final int[] levels; // rate level of the next page, by layer
+  private final int[] quantizedTo; // end of the last quantized block, by layer
   private final ResidualTokenStats residualTokens;
   private final SequenceTokenIds tokenIds;
   private final LateSinks lateSinks;
@@ -21,7 +24,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   MeadSequence(MeadCodec codec, MemoryPool pool) {
     this(
         codec,
-        new MeadState(new int[codec.tables().sizes().layers()], unpacked(codec, pool)),
+        new MeadState(new int[codec.tables().sizes().layers()], List.of(), unpacked(codec, pool)),
         pool);
   }
 
@@ -36,10 +39,12 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   MeadSequence(MeadCodec codec, MeadState state, MemoryPool pool) {
     this.codec = codec;
     this.levels = state.levels();
+    this.quantizedTo = new int[levels.length];
     this.residualTokens = state.residualTokens();
     this.tokenIds = new SequenceTokenIds();
     try {
       this.lateSinks = new LateSinks(codec.tables(), codec.lateSinks(), pool);
+      lateSinks.count(state.sinks());
     } catch (RuntimeException | Error e) {
       residualTokens.close();
       throw e;
@@ -50,6 +55,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   MeadSequence(MeadSequence parent) {
     this.codec = parent.codec;
     this.levels = parent.levels.clone();
+    this.quantizedTo = parent.quantizedTo.clone();
     this.residualTokens = parent.residualTokens.fork();
     this.tokenIds = parent.tokenIds.fork();
     this.lateSinks = parent.lateSinks.fork();
@@ -70,7 +76,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
 
   /** Returns the state from which a sequence can be resumed. */
   final MeadState currentState() {
-    return new MeadState(levels, residualTokens);
+    return new MeadState(levels, lateSinks.positions(), residualTokens);
   }
 
   @Override
@@ -108,9 +114,8 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
               ? new TokenIdPage(codec.tables(), tokens)
               : new MeadPageQuantizer(codec, residualTokens, lateSinks)
                   .quantize(memory, rate(layer), layer, position, tokens, keys, values);
-      if (layer == codec.tables().sizes().layers() - 1) {
-        residualTokens.dropBefore(position + Page.TOKENS);
-      }
+      quantizedTo[layer] = position + Page.TOKENS;
+      residualTokens.dropBefore(leastQuantized());
       return page;
     } catch (RuntimeException | Error e) {
       if (tokens != null) {
@@ -118,6 +123,11 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
       }
       throw e;
     }
+  }
+
+  /** Returns the end of the blocks that all layers have quantized. */
+  private int leastQuantized() {
+    return codec.quantizedLayers().map(layer -> quantizedTo[layer]).min().orElse(0);
   }
 
   private MeadRate rate(int layer) {
@@ -163,6 +173,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
 
   @Override
   public void truncate(int length) {
+    Arrays.setAll(quantizedTo, layer -> Math.min(quantizedTo[layer], length));
     residualTokens.truncate(length);
     tokenIds.truncate(length, residualTokens::observeToken);
     lateSinks.truncate(length);

@@ -4,6 +4,7 @@ import dev.kvasir.codec.ResidualTokenStats;
 import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.MemoryPool;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * State of a sequence apart from its pages. Serialized:
@@ -12,24 +13,34 @@ import java.nio.ByteBuffer;
  * u16           layers
  * u16           KV heads
  * f64 (layers)  bits of the next page, as the spec counts them; only with requantization
+ *               late sinks, see SinkPosition; only if layers evict pages
  *               ResidualTokenStats
  * </pre>
  *
  * @param levels rate level of the next page, by layer
+ * @param sinks late sinks if layers evict pages, else empty: pages have their own
  */
-record MeadState(int[] levels, ResidualTokenStats residualTokens) {
+record MeadState(int[] levels, List<SinkPosition> sinks, ResidualTokenStats residualTokens) {
   /** Kind of the serialized state. */
   private static final int KIND = 60;
+
+  /** Kind of the serialized state where layers evict pages. */
+  private static final int EVICTING_KIND = 62;
 
   /** Kind of the serialized state with requantization. */
   private static final int REQUANTIZING_KIND = 61;
 
   byte[] serialize(MeadCodec codec) {
+    boolean evicts = codec.evictsPages();
+    long ofSinks = evicts ? SinkPosition.serializedBytes(sinks) : 0;
     return SnapshotHeader.STATE.wrap(
-        KIND,
-        2 * Short.BYTES + residualTokens.serializedBytes(),
+        evicts ? EVICTING_KIND : KIND,
+        2 * Short.BYTES + ofSinks + residualTokens.serializedBytes(),
         out -> {
           writeSizes(codec, out);
+          if (evicts) {
+            SinkPosition.write(sinks, out);
+          }
           residualTokens.write(out);
         });
   }
@@ -53,13 +64,16 @@ record MeadState(int[] levels, ResidualTokenStats residualTokens) {
   }
 
   static MeadSequence resumed(MeadCodec codec, MemoryPool pool, byte[] state) {
+    int layers = codec.tables().sizes().layers();
+    boolean evicts = codec.evictsPages();
     MeadState read =
         SnapshotHeader.STATE.unwrap(
             state,
-            KIND,
+            evicts ? EVICTING_KIND : KIND,
             in -> {
               requireSizes(codec, in);
-              return read(codec, new int[codec.tables().sizes().layers()], in, pool);
+              List<SinkPosition> sinks = evicts ? SinkPosition.read(in, layers) : List.of();
+              return read(codec, new int[layers], sinks, in, pool);
             });
     return new MeadSequence(codec, read, pool);
   }
@@ -72,7 +86,7 @@ record MeadState(int[] levels, ResidualTokenStats residualTokens) {
             REQUANTIZING_KIND,
             in -> {
               requireSizes(codec, in);
-              return read(codec, readLevels(codec, in), in, pool);
+              return read(codec, readLevels(codec, in), List.of(), in, pool);
             });
     return new RequantizingMeadSequence(codec, read, pool);
   }
@@ -96,10 +110,12 @@ record MeadState(int[] levels, ResidualTokenStats residualTokens) {
     return levels;
   }
 
-  private static MeadState read(MeadCodec codec, int[] levels, ByteBuffer in, MemoryPool pool) {
+  private static MeadState read(
+      MeadCodec codec, int[] levels, List<SinkPosition> sinks, ByteBuffer in, MemoryPool pool) {
     MeadSizes sizes = codec.tables().sizes();
     return new MeadState(
         levels,
+        sinks,
         ResidualTokenStats.read(
             sizes.layers(), sizes.kvHeads(), codec.maxResidualTokens(), pool, in));
   }

@@ -290,7 +290,7 @@ class MeadPageRequantizerTest {
   void invalidFloorsAreRejected() {
     assertThatThrownBy(() -> CacheSpec.parse("mead:2,budget=pool,floor=2.5").config())
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("the cache 'mead:2,budget=pool,floor=2.5': floor is 2.5; expected 0.5 to 2.0");
+        .hasMessage("the cache 'mead:2,budget=pool,floor=2.5': floor is 2.5; expected 0.75 to 2.0");
     assertThatThrownBy(() -> CacheSpec.parse("mead:2,floor=1.5").config())
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(

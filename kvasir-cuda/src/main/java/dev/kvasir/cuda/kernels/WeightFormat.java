@@ -114,7 +114,7 @@ public enum WeightFormat {
 
   private static Optional<WeightFormat> of(BlockLayout layout) {
     if (layout.groupLength() == COLUMNS) {
-      return Optional.of(layout.codeBits() == 4 ? GROUPS4 : GROUPS8);
+      return Optional.of(layout.hasNibbles() ? GROUPS4 : GROUPS8);
     }
     return layout.hasMinimums() ? Optional.empty() : Optional.of(SIXTEENS);
   }

@@ -103,8 +103,8 @@ public record StandardTable(
               """
               kivi:4,sinks=16 kivi:3,group=64,sinks=16 kivi:2,group=32,sinks=16 kivi:2,sinks=16
               patternkv:2,sinks=16 patternkv:2,rope=static,sinks=16 mixkvq,sinks=16
-              pmkvq:2,widths=same,sinks=16 commvq:2,sinks=16 commvq:1,sinks=16 mead:2.5,sinks=16
-              mead:1.5,sinks=16 mead:1,sinks=16 quarot:4,sinks=16 qserve:4,sinks=16
+              pmkvq:2,widths=same,sinks=16 commvq:2,sinks=16 commvq:1,sinks=16 mead:2.75,sinks=16
+              mead:1.75,sinks=16 mead:1.25,sinks=16 quarot:4,sinks=16 qserve:4,sinks=16
               kvtuner:3,sinks=16 turboquant:3,sinks=16 turboquant:2,sinks=16 quarot:2,sinks=16
               rotatekv:2,sinks=16 kvarn:2,sinks=16 oscar:2,sinks=16 ott:2,sinks=16
               skvq:2,group=32,sinks=16 kvquant:2,sinks=16 zipcache:2,sinks=16 mikv:2,sinks=16
@@ -225,8 +225,8 @@ public record StandardTable(
           EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
           """
-          mead:1,sinks=16 mead:1.25,sinks=16 mead:1.5,sinks=16 mead:2,sinks=16 mead:2.5,sinks=16
-          mead:3,sinks=16 kivi:2,group=32,sinks=16 kivi:3,group=64,sinks=16 kivi:4,sinks=16
+          mead:1.25,sinks=16 mead:1.5,sinks=16 mead:1.75,sinks=16 mead:2.25,sinks=16 mead:2.75,sinks=16
+          mead:3.25,sinks=16 kivi:2,group=32,sinks=16 kivi:3,group=64,sinks=16 kivi:4,sinks=16
           commvq:1,sinks=16 commvq:2,sinks=16
           """);
 
@@ -237,9 +237,9 @@ public record StandardTable(
           EnumSet.of(Task.PROSE, Task.NEEDLE, Task.CHAIN),
           List.of(8000),
           """
-          mead:1.5,sinks=16 mead:1.5,tables=centroids,sinks=16 mead:1.5,tables=off,sinks=16
-          mead:1.5,first=coded,sinks=16 mead:1.5,classes=attention,sinks=16
-          mead:1.5,means=off,sinks=16
+          mead:1.75,sinks=16 mead:1.75,tables=centroids,sinks=16 mead:1.75,tables=off,sinks=16
+          mead:1.75,first=coded,sinks=16 mead:1.75,classes=attention,sinks=16
+          mead:1.75,means=off,sinks=16
           """);
 
   public static final List<StandardTable> ALL =

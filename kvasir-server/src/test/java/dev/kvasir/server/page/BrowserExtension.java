@@ -5,34 +5,57 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.google.gson.JsonObject;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
 /**
- * A browser per test class, and per test a server with a new address, so that the browser has no
- * state of it. No test may leave an error on the console.
+ * One browser for all test classes, and per test a server with a new address, so that the browser
+ * has no state of it. No test may leave an error on the console.
  */
-final class BrowserExtension
-    implements BeforeAllCallback, AfterAllCallback, BeforeEachCallback, AfterEachCallback {
-  private Path profile;
+final class BrowserExtension implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback {
   private BrowserPage page;
   private StubServer server;
 
+  /** Ends with the last test. */
+  private record Browser(Path profile, BrowserPage page) implements AutoCloseable {
+    static Browser start() {
+      Optional<Path> program = BrowserPage.program();
+      assumeTrue(program.isPresent(), BrowserPage.NO_BROWSER);
+      try {
+        Path profile = Files.createTempDirectory("kvasir-page");
+        return new Browser(profile, new BrowserPage(program.get(), profile));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      page.close();
+      try (Stream<Path> files = Files.walk(profile)) {
+        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
+      }
+    }
+  }
+
   @Override
-  public void beforeAll(ExtensionContext context) throws IOException {
-    Optional<Path> program = BrowserPage.program();
-    assumeTrue(program.isPresent(), BrowserPage.NO_BROWSER);
-    profile = Files.createTempDirectory("kvasir-page");
-    page = new BrowserPage(program.get(), profile);
+  public void beforeAll(ExtensionContext context) {
+    page =
+        context
+            .getRoot()
+            .getStore(Namespace.create(BrowserExtension.class))
+            .getOrComputeIfAbsent(Browser.class, any -> Browser.start(), Browser.class)
+            .page();
   }
 
   @Override
@@ -64,16 +87,6 @@ final class BrowserExtension
         !address.startsWith(server.address() + "page/")
             || entry.get("text").getAsString().contains("ERR_CONNECTION_REFUSED");
     return !entry.get("source").getAsString().equals("network") || !ofTheStub;
-  }
-
-  @Override
-  public void afterAll(ExtensionContext context) throws IOException {
-    if (page != null) {
-      page.close();
-      try (Stream<Path> files = Files.walk(profile)) {
-        files.sorted(Comparator.reverseOrder()).forEach(file -> file.toFile().delete());
-      }
-    }
   }
 
   BrowserPage page() {

@@ -44,6 +44,12 @@ final class DevTools implements AutoCloseable {
                     + "primaryPointerType=4,availablePointerTypes=4",
                 "--disable-dev-shm-usage",
                 "--no-first-run",
+                "--disable-extensions",
+                "--disable-component-extensions-with-background-pages",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-default-apps",
+                "--disable-sync",
                 "--remote-debugging-port=0",
                 "--user-data-dir=" + profile,
                 "about:blank")

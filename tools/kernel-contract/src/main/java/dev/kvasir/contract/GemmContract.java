@@ -13,8 +13,11 @@ import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.ScaleFormat;
 import dev.kvasir.kernel.ScaleFormat.ScaleEncoding;
 import dev.kvasir.kernel.TileWorkspace;
+import dev.kvasir.kernel.WeightCodes;
 import dev.kvasir.memory.CountedArena;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +29,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 public abstract class GemmContract {
   private static final long SEED = 7;
 
+  private static final byte[] LEVELS = {
+    -127, -104, -83, 0, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 127
+  };
+  private static final WeightCodes LEVELS_CODES = WeightCodes.levels(LEVELS);
+
   private final Random random = new Random(SEED);
   private final Kernels scalar;
   private final Kernels tested;
@@ -35,29 +43,38 @@ public abstract class GemmContract {
     this.tested = tested;
   }
 
+  /** Codes and lengths of groups, as types of weights combine them. */
+  private static final Map<WeightCodes, List<Integer>> GROUPS =
+      Map.of(
+          WeightCodes.NIBBLES, List.of(16, 32),
+          WeightCodes.of(0, 31), List.of(32),
+          WeightCodes.of(-32, 31), List.of(16),
+          WeightCodes.BYTES, List.of(16, 32),
+          LEVELS_CODES, List.of(16, 32));
+
   static Stream<Arguments> quantizedShapes() {
-    return Stream.of(4, 8)
+    return GROUPS.entrySet().stream()
+        .flatMap(entry -> entry.getValue().stream().map(group -> Map.entry(entry.getKey(), group)))
         .flatMap(
-            bits ->
-                Stream.of(16, 32)
-                    .flatMap(
-                        group ->
-                            Stream.of(false, true)
-                                .flatMap(
-                                    minimums ->
-                                        Stream.of(
-                                            Arguments.of(bits, group, minimums, 1, 32),
-                                            Arguments.of(bits, group, minimums, 15, 64),
-                                            Arguments.of(bits, group, minimums, 16, 96),
-                                            Arguments.of(bits, group, minimums, 33, 512),
-                                            Arguments.of(bits, group, minimums, 64, 1536)))));
+            kind ->
+                Stream.of(false, true)
+                    .flatMap(minimums -> shapes(kind.getKey(), kind.getValue(), minimums)));
+  }
+
+  private static Stream<Arguments> shapes(WeightCodes coding, int group, boolean minimums) {
+    return Stream.of(
+        Arguments.of(coding, group, minimums, 1, 32),
+        Arguments.of(coding, group, minimums, 15, 64),
+        Arguments.of(coding, group, minimums, 16, 96),
+        Arguments.of(coding, group, minimums, 33, 512),
+        Arguments.of(coding, group, minimums, 64, 1536));
   }
 
   @ParameterizedTest
   @MethodSource("quantizedShapes")
-  void quantizedProducts(int bits, int group, boolean minimums, int rows, int columns) {
+  void quantizedProducts(WeightCodes coding, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      QuantizedWeights matrix = randomMatrix(arena, coding, group, minimums, rows, columns);
       for (int count : new int[] {1, 2, 3, 5, 8, 9, 12, 16, 39}) {
         assertProductsAgree(matrix, randomFloats(count * columns), count);
       }
@@ -68,7 +85,7 @@ public abstract class GemmContract {
           Arrays.fill(x, sign);
           for (boolean highest : new boolean[] {true, false}) {
             QuantizedWeights extreme =
-                extremeMatrix(arena, bits, group, minimums, rows, columns, highest);
+                extremeMatrix(arena, coding, group, minimums, rows, columns, highest);
             assertProductsAgree(extreme, x, count);
           }
         }
@@ -76,13 +93,17 @@ public abstract class GemmContract {
     }
   }
 
+  static Stream<WeightCodes> codesOfLongGroups() {
+    return GROUPS.keySet().stream().filter(coding -> GROUPS.get(coding).contains(32));
+  }
+
   /** Rows that are so long and numerous that implementations split them into several calls. */
   @ParameterizedTest
-  @ValueSource(ints = {4, 8})
-  void quantizedProductsOfLongRows(int bits) {
+  @MethodSource("codesOfLongGroups")
+  void quantizedProductsOfLongRows(WeightCodes coding) {
     int columns = 16_384;
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights matrix = randomMatrix(arena, bits, 32, true, 17, columns);
+      QuantizedWeights matrix = randomMatrix(arena, coding, 32, true, 17, columns);
       assertProductsAgree(matrix, randomFloats(51 * columns), 51);
     }
   }
@@ -102,19 +123,26 @@ public abstract class GemmContract {
                     .flatMap(
                         group ->
                             Stream.of(
-                                Arguments.of(format, 4, group, 1, 256),
-                                Arguments.of(format, 4, group, 33, 1536),
-                                Arguments.of(format, 8, group, 16, 512),
-                                Arguments.of(format, 8, group, 23, 768))));
+                                Arguments.of(format, WeightCodes.NIBBLES, group, 1, 256),
+                                Arguments.of(format, WeightCodes.NIBBLES, group, 33, 1536),
+                                Arguments.of(format, upperBits(group), group, 18, 768),
+                                Arguments.of(format, LEVELS_CODES, group, 17, 512),
+                                Arguments.of(format, WeightCodes.BYTES, group, 16, 512),
+                                Arguments.of(format, WeightCodes.BYTES, group, 23, 768))));
+  }
+
+  /** Five bits around zero, or six. */
+  private static WeightCodes upperBits(int group) {
+    return group == 32 ? WeightCodes.of(-16, 15) : WeightCodes.of(-32, 31);
   }
 
   /** Compact scales give the same bits as the same scales as floats. */
   @ParameterizedTest
   @MethodSource("compactScales")
   void compactScalesAreThoseOfFloats(
-      ScaleFormat format, int bits, int group, int rows, int columns) {
+      ScaleFormat format, WeightCodes coding, int group, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights compact = compactMatrix(arena, format, bits, group, rows, columns);
+      QuantizedWeights compact = compactMatrix(arena, format, coding, group, rows, columns);
       QuantizedWeights floats = withFloats(arena, compact);
       for (int count : new int[] {1, 2, 4, 5, 8, 16, 21}) {
         float[] x = randomFloats(count * columns);
@@ -128,11 +156,11 @@ public abstract class GemmContract {
   }
 
   private QuantizedWeights compactMatrix(
-      CountedArena arena, ScaleFormat format, int bits, int group, int rows, int columns) {
-    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, group, format);
+      CountedArena arena, ScaleFormat format, WeightCodes coding, int group, int rows, int columns) {
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, coding, group, format);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
-      byte[] codes = randomCodes(bits, count * columns);
+      byte[] codes = randomCodes(coding, count * columns);
       if (format.encoding() == ScaleEncoding.PRODUCTS) {
         int blocks = count * columns / ScaleFormat.SUPER_BLOCK;
         int groups = count * matrix.groups();
@@ -162,7 +190,7 @@ public abstract class GemmContract {
     }
     return matrix(
         arena,
-        compact.codeBits(),
+        compact.coding(),
         compact.groupLength(),
         compact.hasMinimums(),
         compact.rows(),
@@ -211,8 +239,8 @@ public abstract class GemmContract {
       })
   void productsWithOddActivations(float odd) {
     try (CountedArena arena = new CountedArena()) {
-      for (int bits : new int[] {4, 8}) {
-        QuantizedWeights matrix = randomMatrix(arena, bits, 32, true, 20, 96);
+      for (WeightCodes coding : List.of(WeightCodes.NIBBLES, WeightCodes.BYTES)) {
+        QuantizedWeights matrix = randomMatrix(arena, coding, 32, true, 20, 96);
         for (int count : new int[] {1, 11, 16}) {
           float[] x = randomFloats(count * 96);
           Arrays.fill(x, 0, 32, odd);
@@ -227,9 +255,9 @@ public abstract class GemmContract {
   @ParameterizedTest
   @MethodSource("quantizedShapes")
   void productsOfSomeRowsAreThoseOfAll(
-      int bits, int group, boolean minimums, int rows, int columns) {
+      WeightCodes coding, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      QuantizedWeights matrix = randomMatrix(arena, coding, group, minimums, rows, columns);
       for (int count : new int[] {1, 5, 8, 9, 30}) {
         float[] x = randomFloats(count * columns);
         float[] all = products(scalar, matrix, x, count);
@@ -277,9 +305,9 @@ public abstract class GemmContract {
   @ParameterizedTest
   @MethodSource("quantizedShapes")
   void quantizedProductsAreFloatProducts(
-      int bits, int group, boolean minimums, int rows, int columns) {
+      WeightCodes coding, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights matrix = randomMatrix(arena, bits, group, minimums, rows, columns);
+      QuantizedWeights matrix = randomMatrix(arena, coding, group, minimums, rows, columns);
       float[] weights = new float[rows * columns];
       tested.expand(matrix, 0, rows, weights, 0);
       float[] x = randomFloats(columns);
@@ -314,39 +342,42 @@ public abstract class GemmContract {
   }
 
   private QuantizedWeights randomMatrix(
-      CountedArena arena, int bits, int group, boolean minimums, int rows, int columns) {
-    byte[] codes = randomCodes(bits, rows * columns);
+      CountedArena arena, WeightCodes coding, int group, boolean minimums, int rows, int columns) {
+    byte[] codes = randomCodes(coding, rows * columns);
     float[] scales = randomFloats(codes.length / group);
     float[] lowest = randomFloats(codes.length / group);
-    return matrix(arena, bits, group, minimums, rows, columns, codes, scales, lowest);
+    return matrix(arena, coding, group, minimums, rows, columns, codes, scales, lowest);
   }
 
-  private byte[] randomCodes(int bits, int count) {
+  private byte[] randomCodes(WeightCodes coding, int count) {
     byte[] codes = new byte[count];
     for (int i = 0; i < count; i++) {
-      codes[i] = (byte) (bits == 4 ? random.nextInt(16) : random.nextInt(256) - 128);
+      int stored = random.nextInt(1 << coding.bits());
+      codes[i] = coding.areLevels() ? LEVELS[stored] : (byte) (coding.lowest() + stored);
     }
     return codes;
   }
 
   private QuantizedWeights extremeMatrix(
       CountedArena arena,
-      int bits,
+      WeightCodes coding,
       int group,
       boolean minimums,
       int rows,
       int columns,
       boolean highest) {
     byte[] codes = new byte[rows * columns];
-    Arrays.fill(codes, (byte) (bits == 4 ? 15 : highest ? 127 : -128));
+    int largest = coding.lowest() + (1 << coding.bits()) - 1;
+    byte lowest = coding.areLevels() ? LEVELS[0] : (byte) coding.lowest();
+    Arrays.fill(codes, highest ? coding.areLevels() ? LEVELS[15] : (byte) largest : lowest);
     float[] ones = new float[codes.length / group];
     Arrays.fill(ones, 1);
-    return matrix(arena, bits, group, minimums, rows, columns, codes, ones, ones);
+    return matrix(arena, coding, group, minimums, rows, columns, codes, ones, ones);
   }
 
   private static QuantizedWeights matrix(
       CountedArena arena,
-      int bits,
+      WeightCodes coding,
       int group,
       boolean hasMinimums,
       int rows,
@@ -354,7 +385,7 @@ public abstract class GemmContract {
       byte[] codes,
       float[] scales,
       float[] minimums) {
-    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, bits, group, hasMinimums);
+    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, coding, group, hasMinimums);
     int groups = columns / group;
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int first = tile * QuantizedWeights.TILE_ROWS;

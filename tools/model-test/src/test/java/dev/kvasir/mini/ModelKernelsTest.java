@@ -12,14 +12,19 @@ import dev.kvasir.runtime.LoadedModel;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Caches compute with the kernels that the model was loaded with. */
 class ModelKernelsTest {
+  @TempDir private Path folder;
+
   private final Kernels scalar = new ScalarKernels();
   private final Set<String> callers = ConcurrentHashMap.newKeySet(); // simple names of classes
 
@@ -32,7 +37,7 @@ class ModelKernelsTest {
       })
   void theyReachCalibrationAndQuantization(String spec, String expected) {
     EngineOptions options = EngineOptions.defaults().withThreads(1).withKernels(watched());
-    try (LoadedModel model = LoadedModel.bundled(options);
+    try (LoadedModel model = model(spec, options);
         KvCache cache = model.newCache(CacheSpec.parse(spec))) {
       int[] tokens = model.tokenizer().encode("Once upon a time. ".repeat(60));
       // One step fills a page, and the many rows of the next read it expanded.
@@ -40,6 +45,12 @@ class ModelKernelsTest {
       run(model, cache, Arrays.copyOf(tokens, 16));
     }
     assertThat(callers).contains(expected.split(" "));
+  }
+
+  private LoadedModel model(String spec, EngineOptions options) {
+    return ShallowModel.serves(spec)
+        ? LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")), options)
+        : LoadedModel.bundled(options);
   }
 
   private static void run(LoadedModel model, KvCache cache, int[] tokens) {

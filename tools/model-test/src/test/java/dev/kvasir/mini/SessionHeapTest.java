@@ -11,9 +11,11 @@ import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Generating a token allocates little on the heap. */
+@Tag("allocation")
 class SessionHeapTest {
   private static final String PROMPT = "Once upon a time there was a little";
 

@@ -105,7 +105,7 @@ class SpeculativeSessionTest {
   private static GenerationSettings settings(double temperature) {
     SamplingOptions sampling =
         SamplingOptions.builder().temperature(temperature).repetitionPenalty(1.05).seed(3).build();
-    return new GenerationSettings(80, sampling).withTopLogprobs(1);
+    return new GenerationSettings(48, sampling).withTopLogprobs(1);
   }
 
   private static void requireSame(Answer actual, Answer expected) {

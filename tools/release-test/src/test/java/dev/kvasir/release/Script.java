@@ -85,7 +85,12 @@ final class Script {
 
   /** Builds and unpacks a distribution; returns its folder. */
   static Path unpacked(Path scratch) throws IOException, InterruptedException {
-    Outcome made = run(scratch, "--no-build", "--out", scratch.resolve("made").toString());
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            FILE.toString(), "--no-build", "--out", scratch.resolve("made").toString());
+    builder.environment().put("JAVA_HOME", JDK.toString());
+    builder.environment().put("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
+    Outcome made = outcome(builder, scratch);
     assertThat(made.exitCode()).as(made.err()).isZero();
     return unpack(Path.of(made.out().strip()), scratch.resolve("a place"), scratch);
   }

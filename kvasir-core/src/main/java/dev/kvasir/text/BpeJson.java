@@ -3,45 +3,81 @@ package dev.kvasir.text;
 import dev.kvasir.error.InvalidInputException;
 
 /**
- * Writes the byte-level BPE vocabulary of a GGUF file as a tokenizer.json. The text, some
- * megabytes, is built by hand: before JIT compilation a JSON writer takes as long as the library
- * takes to parse it.
+ * Writes the BPE vocabulary of a GGUF file as a tokenizer.json. The text, some megabytes, is built
+ * by hand: before JIT compilation a JSON writer takes as long as the library takes to parse it.
  */
-final class ByteLevelJson {
+final class BpeJson {
   private static final String HEAD =
       """
-      {"version":"1.0","truncation":null,"padding":null,"normalizer":null,"post_processor":null,\
-      "decoder":null,"added_tokens":[""";
+      {"version":"1.0","truncation":null,"padding":null,"post_processor":null,"decoder":null,\
+      "added_tokens":[\
+      """;
 
   private final GgufVocabulary source;
   private final StringBuilder json;
 
-  private ByteLevelJson(GgufVocabulary source) {
+  private BpeJson(GgufVocabulary source) {
     this.source = source;
     // About 16 characters per token and as many per merge.
     this.json = new StringBuilder(1024 + 32 * source.tokens().length);
   }
 
-  static String of(GgufVocabulary source, PreTokenizer preTokenizer) {
-    ByteLevelJson writer = new ByteLevelJson(source);
-    writer.write(preTokenizer);
-    return writer.json.toString();
+  /** Writes a vocabulary of bytes, whose text is split into words. */
+  static String ofBytes(GgufVocabulary source, PreTokenizer preTokenizer) {
+    BpeJson writer = new BpeJson(source);
+    writer.writeHead();
+    writer.json.append(",\"normalizer\":null,\"pre_tokenizer\":");
+    writer.writeSplits(preTokenizer);
+    writer.json.append(
+        ",\"model\":{\"type\":\"BPE\",\"ignore_merges\":" + preTokenizer.ignoresMerges());
+    return writer.finished();
   }
 
-  private void write(PreTokenizer preTokenizer) {
+  /**
+   * Writes a vocabulary of characters, which merges the text as a whole, with U+2581 for spaces.
+   * Characters without a token become bytes.
+   *
+   * @param unknown the token of bytes without a token, or -1
+   */
+  static String ofCharacters(GgufVocabulary source, int unknown) {
+    BpeJson writer = new BpeJson(source);
+    writer.writeHead();
+    writer.json.append(
+        """
+        ,"normalizer":{"type":"Replace","pattern":{"String":" "},"content":"%s"},\
+        "pre_tokenizer":null,\
+        "model":{"type":"BPE","byte_fallback":true,"fuse_unk":true,"unk_token":\
+        """
+            .formatted(TokenEncoding.SPACE));
+    if (unknown < 0) {
+      writer.json.append("null");
+    } else {
+      writer.quote(source.tokens()[unknown]);
+    }
+    return writer.finished();
+  }
+
+  private void writeHead() {
     json.append(HEAD);
     writeAddedTokens();
-    json.append("],\"pre_tokenizer\":{\"type\":\"Sequence\",\"pretokenizers\":[");
+    json.append(']');
+  }
+
+  private void writeSplits(PreTokenizer preTokenizer) {
+    json.append("{\"type\":\"Sequence\",\"pretokenizers\":[");
     preTokenizer.patterns().forEach(this::writeSplit);
     json.append(
         """
-        {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}]},\
-        "model":{"type":"BPE","ignore_merges":%s,"vocab":{"""
-            .formatted(preTokenizer.ignoresMerges()));
+        {"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true,"use_regex":false}]}\
+        """);
+  }
+
+  private String finished() {
+    json.append(",\"vocab\":{");
     writeVocabulary();
     json.append("},\"merges\":[");
     writeMerges();
-    json.append("]}}");
+    return json.append("]}}").toString();
   }
 
   private void writeAddedTokens() {
