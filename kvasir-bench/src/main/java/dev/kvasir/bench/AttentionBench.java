@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
           + " fast sums."
     },
     footer = {
-      "  kvasir bench attention --tokens 8192,32768 --head-dim 128 --kv-heads 8 --query-heads 32"
+      "  kvasir bench attention --tokens 8192 --head-dim 128 --kv-heads 8"
           + " --kv fp16,bf16,kivi:4,kivi:2 --threads 1,2"
     })
 final class AttentionBench implements Callable<Integer> {

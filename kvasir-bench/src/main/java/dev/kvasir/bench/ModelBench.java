@@ -32,7 +32,7 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  kvasir bench model",
-      "  kvasir bench model --model models/some-model.gguf --prompt-tokens 256 --rounds 3"
+      "  kvasir bench model --model model.gguf --prompt-tokens 256 --rounds 3"
     })
 final class ModelBench implements Callable<Integer> {
   private static final String BUNDLED = "/dev/kvasir/mini/kvasir-mini-q8_0.gguf";

@@ -52,7 +52,7 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  kvasir bench serve --kv kivi:2 --clients 1,8,64 --seconds 60",
-      "  kvasir bench serve --mixed --clients 256 --seconds 3600 --session-tokens 16000"
+      "  kvasir bench serve --mixed --clients 256 --seconds 3600"
     })
 final class ServeBench implements Callable<Integer> {
   private static final int PROMPTS = 16;

@@ -49,7 +49,7 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "  kvasir bench speculate",
-      "  kvasir bench speculate --model 1.5b.gguf --draft 0.5b.gguf --free --tokens 256"
+      "  kvasir bench speculate --model 1.5b.gguf --draft 0.5b.gguf --free"
     })
 final class SpeculateBench implements Callable<Integer> {
   /** Tokens that each kind generates before it is measured. */

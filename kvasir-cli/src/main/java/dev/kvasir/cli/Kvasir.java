@@ -31,7 +31,7 @@ import picocli.CommandLine.ScopeType;
     footer = {
       "  kvasir generate \"Once upon a time\"",
       "  kvasir chat --model hf:Qwen/Qwen3-0.6B-GGUF:Q8_0",
-      "  kvasir serve --model models/some-model.gguf --kv auto",
+      "  kvasir serve --model model.gguf --kv auto",
       "  kvasir doctor",
       "",
       "'kvasir COMMAND --help' shows the options of a command."

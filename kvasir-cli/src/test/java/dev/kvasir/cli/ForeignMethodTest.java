@@ -23,11 +23,10 @@ class ForeignMethodTest {
   @Test
   void itsHelpIsListedWithTheOthers() {
     assertThat(CommandRun.of("caches").succeeds().out())
-        .containsPattern("\\n +foreign: depth \\(1 to 9\\), up to 100% of it as\\R +it was\\R")
-        .contains("kivi:1|2|3|4|8: k, v (bits)")
+        .containsPattern("\\n +foreign +depth \\(1 to 9\\), up to 100% of it as it was\\R")
+        .containsPattern("kivi:1\\|2\\|3\\|4\\|8 +k, v \\(bits\\)")
         .containsPattern(
-            "All\\s+but\\s+commvq,\\s+mead,\\s+vqllm,\\s+kvquant,\\s+turboquant,\\s+foreign:\\s+"
-                + "operands\\s+\\(15\\|8\\s+bits\\)\\.");
+            "not\\s+commvq,\\s+mead,\\s+vqllm,\\s+kvquant,\\s+turboquant,\\s+foreign\\R");
   }
 
   @Test

@@ -55,6 +55,8 @@ class HelpTest {
         .startsWith("Usage: kvasir " + command)
         .contains("Examples:", "  kvasir " + command)
         .doesNotContain("\u001b", "${");
+    // A longer example would be broken where it cannot be copied.
+    assertThat(run.out().split("Examples:\\R")[1].lines()).allMatch(line -> line.startsWith("  "));
     assertThat(CommandRun.of("help", command).succeeds().out()).isEqualTo(run.out());
   }
 

@@ -50,6 +50,15 @@ class RefusalTest {
   }
 
   @ParameterizedTest
+  @ValueSource(strings = {"generate", "chat"})
+  void aSessionHasMemoryForAToken(String command) {
+    CommandRun.withInput("Once", command, "--kv-memory", "1KiB")
+        .isRefusedWith(
+            "--kv-memory is 1KiB; expected at least 512KiB, which the first token takes with"
+                + " 'fp16'");
+  }
+
+  @ParameterizedTest
   @ValueSource(strings = {"generate", "chat", "serve"})
   void aContextIsAtMostTheModels(String command) {
     CommandRun.withInput("Once", command, "--context", "20000")

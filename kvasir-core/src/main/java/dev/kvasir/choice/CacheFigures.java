@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
@@ -31,18 +32,26 @@ public record CacheFigures(String source, List<CacheFigure> rows) {
   }
 
   /**
-   * Returns the figures of a public model, for models that nobody has measured: one of the same
-   * family, or the first of the table.
+   * Returns the figures of a public model, for models that nobody has measured: of this model, of
+   * one of its family, or the first of the table.
    *
+   * @param fingerprint of the model
    * @param family the identifier of the model's architecture
    */
-  public static CacheFigures builtIn(String family) {
+  public static CacheFigures builtIn(String fingerprint, String family) {
     List<JsonFile> tables = objects(builtInFile(), "tables");
-    return tables.stream()
-        .filter(table -> table.array("families").orElseThrow().contains(new JsonPrimitive(family)))
-        .findFirst()
+    return first(tables, "models", fingerprint)
+        .or(() -> first(tables, "families", family))
         .map(CacheFigures::of)
         .orElseGet(() -> of(tables.getFirst()));
+  }
+
+  private static Optional<JsonFile> first(List<JsonFile> tables, String list, String word) {
+    return tables.stream()
+        .filter(
+            table ->
+                table.array(list).filter(words -> words.contains(new JsonPrimitive(word))).isPresent())
+        .findFirst();
   }
 
   private static JsonFile builtInFile() {
@@ -62,7 +71,7 @@ public record CacheFigures(String source, List<CacheFigure> rows) {
    */
   public static CacheFigures ofModel(String fingerprint, String family, UserFolder folder) {
     Path file = folder.figures(fingerprint);
-    return Files.exists(file) ? of(JsonFile.read(file)) : builtIn(family);
+    return Files.exists(file) ? of(JsonFile.read(file)) : builtIn(fingerprint, family);
   }
 
   static CacheFigures of(JsonFile file) {

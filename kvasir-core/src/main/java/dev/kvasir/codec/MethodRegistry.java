@@ -50,16 +50,18 @@ public final class MethodRegistry {
   /**
    * Returns the method of a spec.
    *
-   * @throws dev.kvasir.error.InvalidInputException if there is none; the message lists the known
-   *     methods
+   * @throws dev.kvasir.error.InvalidInputException if there is none; the message names the
+   *     method that was meant, or the known ones
    */
   public static QuantizationMethod of(SpecText spec) {
     return named(spec.name())
         .orElseThrow(
             () ->
                 spec.invalid(
-                    "the method '%s' is unknown; known are %s%s"
-                        .formatted(spec.name(), syntaxes(), Spelling.hint(spec.name(), names()))));
+                    "the method '%s' is unknown; %s"
+                        .formatted(
+                            spec.name(),
+                            Spelling.hintOr(spec.name(), names(), "known are " + syntaxes()))));
   }
 
   private static List<String> names() {

@@ -24,7 +24,7 @@ public final class PaperPreset {
     }
     String value = Objects.requireNonNullElse(typed.value(KEY), "");
     if (!value.equals(PAPER)) {
-      throw typed.invalid("%s is '%s'; possible are [%s]".formatted(KEY, value, PAPER));
+      throw typed.invalid("%s is '%s'; possible are %s".formatted(KEY, value, PAPER));
     }
     String settings =
         method

@@ -3,12 +3,14 @@ package dev.kvasir.codec;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.Spelling;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * A parsed cache spec, {@code name[:bits][,key=value...]}. Its error messages quote the user's
@@ -51,7 +53,7 @@ public final class SpecText {
     }
     String value = OLD_PRECISIONS.get(typedValue);
     if (value == null) {
-      throw invalid("lookup is '%s'; possible are [exact, fast]".formatted(typedValue));
+      throw invalid("lookup is '%s'; possible are exact, fast".formatted(typedValue));
     }
     return value;
   }
@@ -113,8 +115,9 @@ public final class SpecText {
           if (value == null || !keys.contains(key)) {
             String part = value == null ? key : key + "=" + value;
             throw invalid(
-                "'%s' is no key=value of %s; its keys are %s%s"
-                    .formatted(part, name, keys, Spelling.hint(key, keys)));
+                "'%s' is no key=value of %s; %s"
+                    .formatted(
+                        part, name, Spelling.hintOr(key, keys, "its keys are " + list(keys))));
           }
         });
   }
@@ -142,7 +145,8 @@ public final class SpecText {
   public int bits(SortedSet<Integer> possible) {
     if (bits == null) {
       throw invalid(
-          "'%s' needs its bits, as in %s:4; possible are %s".formatted(name, name, possible));
+          "'%s' needs its bits, as in %s:4; possible are %s"
+              .formatted(name, name, list(possible)));
     }
     return require("bits", number("bits", bits), possible);
   }
@@ -178,7 +182,7 @@ public final class SpecText {
 
   private int require(String key, int value, SortedSet<Integer> possible) {
     if (!possible.contains(value)) {
-      throw invalid("%s is %d; possible are %s".formatted(key, value, possible));
+      throw invalid("%s is %d; possible are %s".formatted(key, value, list(possible)));
     }
     return value;
   }
@@ -230,7 +234,11 @@ public final class SpecText {
       }
     }
     List<String> words = possible.stream().map(SpecText::typed).toList();
-    throw invalid("%s is '%s'; possible are %s".formatted(key, values.get(key), words));
+    throw invalid("%s is '%s'; possible are %s".formatted(key, values.get(key), list(words)));
+  }
+
+  private static String list(Collection<?> words) {
+    return words.stream().map(Object::toString).collect(Collectors.joining(", "));
   }
 
   private static String typed(Enum<?> constant) {

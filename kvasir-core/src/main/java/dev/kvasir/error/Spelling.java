@@ -26,6 +26,11 @@ public final class Spelling {
     return nearest(typed, known).map("; did you mean '%s'?"::formatted).orElse("");
   }
 
+  /** Returns "did you mean 'WORD'?", or another text if no known word is near. */
+  public static String hintOr(String typed, Collection<String> known, String other) {
+    return nearest(typed, known).map("did you mean '%s'?"::formatted).orElse(other);
+  }
+
   /** Returns the Levenshtein distance. */
   private static int changes(String a, String b) {
     int[] row = new int[b.length() + 1];

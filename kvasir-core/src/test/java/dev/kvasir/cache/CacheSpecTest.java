@@ -23,59 +23,59 @@ class CacheSpecTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "qivi            | 'qivi' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
+        "qivi            | 'qivi' is unknown; did you mean 'kivi'?",
+        "cache           | 'cache' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
             + " patternkv:BITS, mixkvq, pmkvq:BITS",
         "''              | '' is unknown; known are",
         "fp16:4          | 'fp16' takes no bits and no keys",
         "fp16,group=32   | 'fp16' takes no bits and no keys",
-        "kivi            | needs its bits, as in kivi:4; possible are [1, 2, 3, 4, 8]",
-        "kivi:5          | bits is 5; possible are [1, 2, 3, 4, 8]",
+        "kivi            | needs its bits, as in kivi:4; possible are 1, 2, 3, 4, 8",
+        "kivi:5          | bits is 5; possible are 1, 2, 3, 4, 8",
         "kivi:two        | bits is 'two'; expected a whole number",
-        "kivi:2,         | '' is no key=value of kivi; its keys are [group, k, operands, sinks,"
-            + " v, widths, window]",
-        "kivi:2,widths=layers | widths is 'layers'; possible are [same, profile]",
-        "kivi:2,operands=16 | operands is 16; possible are [8, 15]",
-        "kivi:2,lookup=slow | lookup is 'slow'; possible are [exact, fast]",
+        "kivi:2,         | '' is no key=value of kivi; its keys are group, k, operands, sinks,"
+            + " v, widths, window",
+        "kivi:2,widths=layers | widths is 'layers'; possible are same, profile",
+        "kivi:2,operands=16 | operands is 16; possible are 8, 15",
+        "kivi:2,lookup=slow | lookup is 'slow'; possible are exact, fast",
         "kivi:2,lookup=fast,operands=8 | 'operands' is given twice",
         "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
-        "kivi:2,group=48 | group is 48; possible are [32, 64, 128]",
+        "kivi:2,group=48 | group is 48; possible are 32, 64, 128",
         "kivi:2,k=4,k=2  | 'k' is given twice",
         "kivi:2,window=-1| window is -1; expected 0 to 1048576",
         "kivi:2,sinks=x  | sinks is 'x'; expected a whole number",
         "kivi:2,patterns=4 | 'patterns=4' is no key=value of kivi",
-        "kivi:2,rotary=4 | rotary is 4; possible are [8, 16]",
+        "kivi:2,rotary=4 | rotary is 4; possible are 8, 16",
         "kivi:2,rotary   | 'rotary' is no key=value of kivi",
-        "patternkv       | needs its bits, as in patternkv:4; possible are [1, 2, 3, 4, 8]",
+        "patternkv       | needs its bits, as in patternkv:4; possible are 1, 2, 3, 4, 8",
         "patternkv:2,patterns=0 | patterns is 0; expected 1 to 255",
         "patternkv:2,patterns=256 | patterns is 256; expected 1 to 255",
         "patternkv:2,alpha=0 | alpha is 0; expected more than 0, up to 0.5",
         "patternkv:2,alpha=0.6 | alpha is 0.6; expected more than 0, up to 0.5",
         "patternkv:2,alpha=NaN | alpha is NaN; expected more than 0, up to 0.5",
         "patternkv:2,alpha=few | alpha is 'few'; expected a number",
-        "patternkv:2,rope=turn | rope is 'turn'; possible are [static, rotate]",
-        "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are [on, off]",
-        "pmkvq           | needs its bits, as in pmkvq:4; possible are [2, 4, 8]",
-        "pmkvq:3         | bits is 3; possible are [2, 4, 8]",
+        "patternkv:2,rope=turn | rope is 'turn'; possible are static, rotate",
+        "patternkv:2,v-threshold=no | v-threshold is 'no'; possible are on, off",
+        "pmkvq           | needs its bits, as in pmkvq:4; possible are 2, 4, 8",
+        "pmkvq:3         | bits is 3; possible are 2, 4, 8",
         "pmkvq:2,budget=512 | budget is '512'; expected bytes, as in 512MiB or 2GiB, bits per"
             + " value, as in 4bits, or pool",
         "pmkvq:2,budget=-1MiB | budget is '-1MiB'; expected bytes",
         "pmkvq:2,budget=1025GiB | budget is 1025GiB; expected at most 1024GiB",
-        "pmkvq:2,shift=left | shift is 'left'; possible are [equivalent, direct, modified]",
-        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are [born, budget,"
-            + " keys, operands, shift, shrink, sinks, smoothing, widths, window]",
-        "pmkvq:2,keys=head | keys is 'head'; possible are [token, channel]",
+        "pmkvq:2,shift=left | shift is 'left'; possible are equivalent, direct, modified",
+        "pmkvq:2,group=32 | 'group=32' is no key=value of pmkvq; its keys are born, budget,"
+            + " keys, operands, shift, shrink, sinks, smoothing, widths, window",
+        "pmkvq:2,keys=head | keys is 'head'; possible are token, channel",
         "pmkvq:2,smoothing=on | smoothing=on is for keys=token",
-        "pmkvq:2,shrink=all | shrink is 'all'; possible are [layer, page]",
-        "patternkv:2,as=ours | as is 'ours'; possible are [paper]",
-        "patternkv:2,as | as is ''; possible are [paper]",
+        "pmkvq:2,shrink=all | shrink is 'all'; possible are layer, page",
+        "patternkv:2,as=ours | as is 'ours'; possible are paper",
+        "patternkv:2,as | as is ''; possible are paper",
         "fp16,as=paper | 'fp16' has no settings for as=paper; those of [kivi, patternkv, mixkvq,"
             + " pmkvq, commvq] are known",
-        "kivi:2,prefill=late | prefill is 'late'; possible are [chunked, exact]",
-        "mixkvq,residual=48 | residual is 48; possible are [32, 64, 96, 128, 256, 384, 512]",
+        "kivi:2,prefill=late | prefill is 'late'; possible are chunked, exact",
+        "mixkvq,residual=48 | residual is 48; possible are 32, 64, 96, 128, 256, 384, 512",
         "mixkvq,residual=32,group=64 | group is 64; expected a divisor of the residual 32",
-        "mixkvq,tiers=page | tiers is 'page'; possible are [residual, prompt]",
-        "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; its keys are [alpha,"
-            + " choice, group, k,"
+        "mixkvq,tiers=page | tiers is 'page'; possible are residual, prompt",
+        "patternkv:2,pattern=4 | 'pattern=4' is no key=value of patternkv; did you mean 'patterns'?"
       })
   void aBadSpecNamesWhatIsWrong(String spec, String sentence) {
     assertThatThrownBy(() -> CacheSpec.parse(spec))

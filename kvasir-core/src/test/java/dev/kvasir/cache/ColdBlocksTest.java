@@ -143,7 +143,7 @@ class ColdBlocksTest {
       delimiter = '|',
       value = {
         "kivi:4,cold=2 | cold is '2'; expected bits and tokens, as in 2@4096",
-        "kivi:4,cold=5@1 | bits is 5; possible are [1, 2, 3, 4, 8]",
+        "kivi:4,cold=5@1 | bits is 5; possible are 1, 2, 3, 4, 8",
         "kivi:2,cold=4@1 | cold has pages of 9472 bytes; expected fewer than the 5376 that",
         "pmkvq:4,cold=2@1 | cold is for kinds that keep nothing of a sequence",
         "fp16,cold=2@1 | ",

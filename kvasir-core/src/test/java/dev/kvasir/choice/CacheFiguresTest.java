@@ -19,21 +19,24 @@ class CacheFiguresTest {
   @ParameterizedTest
   @ValueSource(strings = {"qwen2", "llama", "gemma3"})
   void builtInFiguresNameCachesThatExist(String family) {
-    assertThat(CacheFigures.builtIn(family).rows())
+    assertThat(CacheFigures.builtIn("", family).rows())
         .hasSizeGreaterThan(4)
         .allSatisfy(row -> assertThat(CacheSpec.parse(row.spec())).isNotNull());
   }
 
   @Test
   void aFamilyWithoutFiguresHasThoseOfAnother() {
-    assertThat(CacheFigures.builtIn("phi3")).isEqualTo(CacheFigures.builtIn("qwen2"));
-    assertThat(CacheFigures.builtIn("llama")).isNotEqualTo(CacheFigures.builtIn("qwen2"));
+    assertThat(CacheFigures.builtIn("", "phi3"))
+        .isEqualTo(CacheFigures.builtIn("", "qwen2"));
+    assertThat(CacheFigures.builtIn("", "llama"))
+        .isNotEqualTo(CacheFigures.builtIn("", "qwen2"));
   }
 
   @Test
   void aMeasuredModelHasItsOwn() throws IOException {
     UserFolder user = new UserFolder(folder);
-    assertThat(CacheFigures.ofModel("abc", "qwen2", user)).isEqualTo(CacheFigures.builtIn("qwen2"));
+    assertThat(CacheFigures.ofModel("abc", "qwen2", user))
+        .isEqualTo(CacheFigures.builtIn("abc", "qwen2"));
     Files.createDirectories(user.comparisons());
     Files.writeString(
         user.figures("abc"),

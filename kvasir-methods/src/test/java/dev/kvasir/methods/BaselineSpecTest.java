@@ -35,10 +35,10 @@ class BaselineSpecTest {
         "ott:2,outliers=17 | outliers is 17; expected 1 to 16",
         "zipcache:4      | high is 4; expected more than the 4 bits of other tokens",
         "mikv:2,share=-1 | share is -1; expected 0.0 to 1.0",
-        "rotatekv:2,order=model | order is 'model'; possible are [on, calibrated, off]",
-        "skvq:2,clip=no  | clip is 'no'; possible are [on, off]",
-        "kvquant:8       | bits is 8; possible are [2, 3, 4]",
-        "kvtuner:7       | bits is 7; possible are [2, 3, 4, 5, 6, 8]"
+        "rotatekv:2,order=model | order is 'model'; possible are on, calibrated, off",
+        "skvq:2,clip=no  | clip is 'no'; possible are on, off",
+        "kvquant:8       | bits is 8; possible are 2, 3, 4",
+        "kvtuner:7       | bits is 7; possible are 2, 3, 4, 5, 6, 8"
       })
   void aBadSpecNamesWhatIsWrong(String spec, String sentence) {
     assertThatThrownBy(() -> CacheSpec.parse(spec))

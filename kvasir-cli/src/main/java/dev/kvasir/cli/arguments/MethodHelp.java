@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.ResourceBundle;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -34,8 +35,10 @@ public final class MethodHelp extends ResourceBundle {
   /** The methods that {@code kvasir calibrate} supports. */
   public static final String CALIBRATED = "${bundle:methods.calibrated}";
 
-  private static final int COLUMNS = 46;
+  private static final int COLUMNS = 84;
+  private static final int NAME_COLUMNS = 22;
   private static final String INDENT = "  ";
+  private static final String MARGIN = INDENT + " ".repeat(NAME_COLUMNS);
 
   // No option has such a name: picocli would use the text as its description.
   private final Map<String, Supplier<String>> texts =
@@ -58,37 +61,60 @@ public final class MethodHelp extends ResourceBundle {
     return texts.keySet();
   }
 
-  /** Returns the methods with their keys, in lines of about 50 columns. */
+  /** Returns the methods with their keys, then the keys that methods have in common. */
   public static String all(List<QuantizationMethod> methods) {
     List<String> lines = new ArrayList<>();
-    methods.forEach(method -> lines.addAll(method.help()));
-    lines.addAll(wrapped(sharedKeys(methods)));
+    methods.forEach(method -> lines.addAll(entry(String.join(" ", method.help()))));
     return """
-        KV cache format: METHOD:BITS, and keys of the
-          method, as in kivi:2,group=64.
-        """
-        + lines.stream().map(line -> INDENT + line).collect(Collectors.joining("\n"));
+        A cache is METHOD:BITS and keys of the method, as in kivi:4 or kivi:2,group=64.
+
+        %s
+
+        Keys of all quantized caches:
+        %s"""
+        .formatted(String.join("\n", lines), String.join("\n", sharedKeys(methods)));
   }
 
-  private static String sharedKeys(List<QuantizationMethod> methods) {
-    String others =
-        methods.stream()
-            .filter(method -> quantizes(method) && !method.supportsOperandPrecision())
-            .flatMap(method -> method.names().stream())
-            .collect(Collectors.joining(", "));
-    return ("All quantized formats: window, sinks (tokens), prefill (chunked|exact); with latent"
-            + " attention rotary (8|16 bits). All without state of a sequence: cold (BITS@TOKENS"
-            + " that follow). All%s: operands (15|8 bits).%s")
-        .formatted(others.isEmpty() ? "" : " but " + others, presets(methods));
+  private static List<String> sharedKeys(List<QuantizationMethod> methods) {
+    List<String> lines = new ArrayList<>();
+    lines.addAll(entry("window=N: keep at least the last N tokens in 16 bits"));
+    lines.addAll(entry("sinks=N: keep the first N tokens in 16 bits"));
+    lines.addAll(
+        entry("prefill=chunked|exact: quantize a prompt while it is read, or at its end"));
+    lines.addAll(
+        entry(
+            "operands=15|8: bits to which queries and probabilities are rounded"
+                + except(withoutOperandPrecision(methods))));
+    lines.addAll(
+        entry(
+            "cold=BITS@TOKENS: save blocks that TOKENS tokens follow with fewer bits; methods"
+                + " without per-sequence state"));
+    lines.addAll(entry("rotary=8|16: bits of rotary channels, with latent attention"));
+    if (!withPaperSettings(methods).isEmpty()) {
+      lines.addAll(
+          entry("as=paper: the settings of the method's paper; " + withPaperSettings(methods)));
+    }
+    return lines;
   }
 
-  private static String presets(List<QuantizationMethod> methods) {
-    String names =
-        methods.stream()
-            .filter(method -> method.paperSettings().isPresent())
-            .flatMap(method -> method.names().stream())
-            .collect(Collectors.joining(", "));
-    return names.isEmpty() ? "" : " Settings of the paper: as=paper (%s).".formatted(names);
+  private static String except(String names) {
+    return names.isEmpty() ? "" : "; not " + names;
+  }
+
+  private static String withoutOperandPrecision(List<QuantizationMethod> methods) {
+    return names(methods, method -> quantizes(method) && !method.supportsOperandPrecision());
+  }
+
+  private static String withPaperSettings(List<QuantizationMethod> methods) {
+    return names(methods, method -> method.paperSettings().isPresent());
+  }
+
+  private static String names(
+      List<QuantizationMethod> methods, Predicate<QuantizationMethod> condition) {
+    return methods.stream()
+        .filter(condition)
+        .flatMap(method -> method.names().stream())
+        .collect(Collectors.joining(", "));
   }
 
   /**
@@ -98,16 +124,22 @@ public final class MethodHelp extends ResourceBundle {
     return method != CacheSpec.DEFAULT.method();
   }
 
-  private static List<String> wrapped(String text) {
+  /** Returns the lines of a text such as "kivi:4: k, v", with its description in a column. */
+  private static List<String> entry(String text) {
+    int colon = text.indexOf(": ");
+    String name = text.substring(0, colon);
     List<String> lines = new ArrayList<>();
-    String line = "";
-    for (String word : text.split(" ")) {
-      if (!line.isEmpty() && line.length() + 1 + word.length() > COLUMNS) {
+    String line = INDENT + name + " ".repeat(Math.max(0, NAME_COLUMNS - name.length()));
+    if (name.length() > NAME_COLUMNS) {
+      lines.add(line);
+      line = MARGIN;
+    }
+    for (String word : text.substring(colon + 2).strip().split("\\s+")) {
+      if (line.length() + 1 + word.length() > COLUMNS) {
         lines.add(line);
-        line = INDENT + word;
-      } else {
-        line = line.isEmpty() ? word : line + " " + word;
+        line = MARGIN;
       }
+      line += " " + word;
     }
     lines.add(line);
     return lines;

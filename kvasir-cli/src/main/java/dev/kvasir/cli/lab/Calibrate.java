@@ -39,13 +39,13 @@ import picocli.CommandLine.Spec;
     name = "calibrate",
     footer = {
       "  kvasir calibrate --kv pmkvq:2 --out my.profile",
-      "  kvasir calibrate --kv pmkvq:2 --model models/some-model.gguf --text book.txt --bits 3"
+      "  kvasir calibrate --kv pmkvq:2 --model model.gguf --text book.txt --bits 3"
           + " --out my.profile",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
       "  kvasir calibrate --kv commvq:2,values=encoder --out my.profile",
-      "  kvasir calibrate --kv mead --model models/some-model.gguf",
-      "  kvasir calibrate --kv commvq:2 --model folder-with-config.json-alone --forecast --speed 500",
-      "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once upon a time\""
+      "  kvasir calibrate --kv mead --model model.gguf",
+      "  kvasir calibrate --kv commvq:2 --model folder --forecast --speed 500",
+      "  kvasir generate --kv pmkvq:2,budget=16MiB --profile my.profile \"Once\""
     })
 public final class Calibrate implements Callable<Integer> {
   private final Streams streams;

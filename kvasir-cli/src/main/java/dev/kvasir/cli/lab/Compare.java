@@ -46,9 +46,9 @@ import picocli.CommandLine.Spec;
       "Ctrl-C shows what is finished. The same command then goes on from there."
     },
     footer = {
-      "  kvasir compare --model models/some-model.gguf",
-      "  kvasir compare --model models/some-model.gguf --profile my.profile --out page.html",
-      "  kvasir compare --model models/some-model.gguf --kv \"kivi:4;kivi:2,group=32\"",
+      "  kvasir compare --model model.gguf",
+      "  kvasir compare --model model.gguf --profile my.profile --out page.html",
+      "  kvasir compare --model model.gguf --kv \"kivi:4;kivi:2,group=32\"",
       "  kvasir compare --quick --out first-look.md",
       "  kvasir compare --out docs/results.md",
       "  kvasir compare patternkv",

@@ -38,12 +38,12 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "  kvasir eval --quick",
-      "  kvasir eval --kv \"kivi:4,group=32;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
+      "  kvasir eval --kv \"kivi:4;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
       "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
       "  kvasir eval --quick --report report.html --inspect-kv",
-      "  kvasir eval --model models/some-model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
+      "  kvasir eval --model model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
           + " --temperature 0.6 --top-p 0.95 --answers 8",
-      "  kvasir eval --tasks prose --outliers 4:16 --activations float --kv \"kivi:2;rotatekv:2\""
+      "  kvasir eval --tasks prose --outliers 4:16 --kv \"kivi:2;rotatekv:2\""
     })
 public final class Eval implements Callable<Integer> {
   private final Streams streams;

@@ -45,9 +45,9 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kvasir reproduce --list",
       "  kvasir reproduce patternkv table1 --quick",
-      "  kvasir reproduce patternkv table5 --model models/some-model.gguf",
-      "  kvasir reproduce mixkvq table4 --model models/some-model.gguf --data longbench",
-      "  kvasir reproduce pmkvq table1 --model models/some-model.gguf --data math --run-code"
+      "  kvasir reproduce patternkv table5 --model model.gguf",
+      "  kvasir reproduce mixkvq table4 --model model.gguf --data longbench",
+      "  kvasir reproduce pmkvq table1 --model model.gguf --data math --run-code"
     })
 public final class Reproduce implements Callable<Integer> {
   private final Streams streams;

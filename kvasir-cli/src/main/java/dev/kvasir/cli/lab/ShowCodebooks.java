@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
       "  kvasir codebooks --layer 5 --tables texts --text book.txt",
       "  kvasir codebooks --layer 5 --tables encoder",
       "  kvasir codebooks --tables profile --profile my.profile --text book.txt",
-      "  kvasir codebooks --model models/some-model.gguf --layer 12 --tokens 8192"
+      "  kvasir codebooks --model model.gguf --layer 12 --tokens 8192"
     })
 public final class ShowCodebooks implements Callable<Integer> {
   private static final List<Integer> WIDTHS = List.of(1, 2, 3, 4);

@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "  kvasir patterns",
       "  kvasir patterns --kv patternkv:2,rope=rotate --out patterns.svg",
-      "  kvasir patterns --model models/some-model.gguf --text book.txt --context 8192"
+      "  kvasir patterns --model model.gguf --text book.txt --context 8192"
     })
 public final class ShowPatterns implements Callable<Integer> {
   private static final int MIN_TOKENS = 512;

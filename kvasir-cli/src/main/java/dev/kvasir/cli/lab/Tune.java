@@ -55,7 +55,7 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "  kvasir tune --out my.profile",
-      "  kvasir tune --model models/some-model.gguf --text book.txt --max-bits 3.2 --out my.profile",
+      "  kvasir tune --model model.gguf --text book.txt --max-bits 3.2 --out a.profile",
       "  kvasir tune --trials 0 --scatter channels.svg",
       "  kvasir generate --kv mixkvq --profile my.profile \"Once upon a time\""
     })

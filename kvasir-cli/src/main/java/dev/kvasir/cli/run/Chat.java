@@ -38,9 +38,9 @@ import picocli.CommandLine.Option;
           + " can be continued."
     },
     footer = {
-      "  kvasir chat --model models/some-model.gguf",
-      "  kvasir chat --temperature 0.7 --system \"Answer briefly.\" --model models/some.gguf",
-      "  echo \"Who are you?\" | kvasir chat --model models/some-folder",
+      "  kvasir chat --model model.gguf",
+      "  kvasir chat --temperature 0.7 --system \"Answer briefly.\" --model model.gguf",
+      "  echo \"Who are you?\" | kvasir chat --model folder",
       "  kvasir chat --kv kivi:2 --resume letters"
     })
 public final class Chat implements Callable<Integer> {

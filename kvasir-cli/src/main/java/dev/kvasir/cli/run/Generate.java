@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
       "  kvasir generate \"Once upon a time\"",
       "  kvasir generate --temperature 0 \"Once upon a time\"",
       "  kvasir generate --temperature 0.8 --top-p 0.95 --seed 7 \"Once upon a time\"",
-      "  kvasir generate --model models/some-model.gguf --prompt-file letter.txt",
+      "  kvasir generate --model model.gguf --prompt-file letter.txt",
       "  echo \"Once upon a time\" | kvasir generate --max-tokens 50",
       "  kvasir generate --kv auto --kv-memory 512MiB --prompt-file letter.txt",
       "  kvasir generate --kv kivi:4 --session tale.session --prompt-file tale.txt",

@@ -47,9 +47,9 @@ import picocli.CommandLine.Option;
     description = "Show the architecture of a model and the memory that it takes.",
     footer = {
       "  kvasir inspect",
-      "  kvasir inspect --model models/some-model.gguf --context 32768",
-      "  kvasir inspect --model models/some-folder --tensors",
-      "  kvasir inspect --model folder-with-config.json-alone --kv kivi:2 --context 16384",
+      "  kvasir inspect --model model.gguf --context 32768",
+      "  kvasir inspect --model folder --tensors",
+      "  kvasir inspect --model folder --kv kivi:2 --context 16384",
       "  kvasir inspect --kv pmkvq:2,budget=6MiB --context 8000 --plot growth.svg",
       "  kvasir inspect --kv mead:1.5 --plot-bits bits.svg",
       "  kvasir inspect --kv auto --context 16384 --kv-memory 16MiB",

@@ -27,8 +27,8 @@ import picocli.CommandLine.Option;
           + " other variables."
     },
     footer = {
-      "  kvasir render --model models/some-folder --messages chat.json",
-      "  kvasir render --template chat.jinja --messages chat.json --set bos_token='\"<s>\"'",
+      "  kvasir render --model folder --messages chat.json",
+      "  kvasir render --template t.jinja --messages chat.json --set bos_token='\"<s>\"'",
       "  kvasir render --template chat.jinja --messages chat.json --tools tools.json"
     })
 public final class Render implements Callable<Integer> {

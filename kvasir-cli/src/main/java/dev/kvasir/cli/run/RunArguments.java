@@ -12,6 +12,7 @@ import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelOutline;
 import dev.kvasir.cli.arguments.SpeculationArguments;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.memory.ByteCount;
@@ -137,7 +138,7 @@ final class RunArguments {
   void check(ModelArguments model, SessionOptions session, Optional<Profile> profile) {
     boolean isCalibrated = CacheSpec.of(session.cache()).method().calibration().isPresent();
     boolean isLimited = session.contextLimit() != Integer.MAX_VALUE;
-    if (profile.isEmpty() && !isCalibrated && !isLimited) {
+    if (profile.isEmpty() && !isCalibrated && !isLimited && memory == null) {
       return;
     }
     ModelOutline outline = model.outline(load);
@@ -146,8 +147,21 @@ final class RunArguments {
         isLimited
             ? outline.requireContext("--context", session.contextLimit())
             : outline.config().contextLength();
-    outline.requireCache(
-        CacheSpec.of(session.cache()), profile.or(() -> model.profile(null)), tokens);
+    CacheSpec spec = CacheSpec.of(session.cache());
+    Optional<Profile> used = profile.or(() -> model.profile(null));
+    outline.requireCache(spec, used, tokens);
+    if (memory != null) {
+      requireMemory(outline, spec, used);
+    }
+  }
+
+  private void requireMemory(ModelOutline outline, CacheSpec spec, Optional<Profile> profile) {
+    long least = outline.sequenceBytes(spec, profile, 1);
+    if (least > memoryBytes()) {
+      throw new InvalidInputException(
+          "--kv-memory is %s; expected at least %s, which the first token takes with '%s'"
+              .formatted(memory, Units.typedBytes(least), spec));
+    }
   }
 
   /**

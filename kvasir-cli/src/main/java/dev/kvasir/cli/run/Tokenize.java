@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
     },
     footer = {
       "  kvasir tokenize \"Once upon a time\"",
-      "  kvasir tokenize --model models/some-model.gguf - < letter.txt",
+      "  kvasir tokenize --model model.gguf - < letter.txt",
       "  kvasir tokenize --decode \"1 2 3\""
     })
 public final class Tokenize implements Callable<Integer> {

@@ -36,10 +36,10 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "  kvasir serve --kv auto",
-      "  kvasir serve --model models/some-model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
+      "  kvasir serve --model model.gguf --kv kivi:4 --kv fp16 --kv-memory 8GiB",
       "  kvasir serve --models-dir models --memory 24GiB --kv kivi:4",
       "  kvasir serve --host 0.0.0.0 --api-key-file keys.txt",
-      "  kvasir serve --kv kivi:2 --store /var/lib/kvasir,50GiB --store redis://10.0.0.7",
+      "  kvasir serve --kv kivi:2 --store kept,50GiB --store redis://10.0.0.7",
       "  curl http://127.0.0.1:8080/v1/completions -d '{\"prompt\": \"Once upon a time\"}'"
     })
 public final class Serve implements Callable<Integer> {

@@ -24,7 +24,7 @@ import picocli.CommandLine.Parameters;
     },
     footer = {
       "  kvasir session show letters",
-      "  kvasir session show tale.session --model models/some-model.gguf"
+      "  kvasir session show tale.session --model model.gguf"
     })
 final class ShowSession implements Callable<Integer> {
   private static final int LAST_TOKENS = 40;

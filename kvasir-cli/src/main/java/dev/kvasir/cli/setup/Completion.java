@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
     },
     footer = {
       "  kvasir completion bash > ~/.local/share/bash-completion/completions/kvasir",
-      "  kvasir completion zsh > ~/.kvasir-completion && echo '. ~/.kvasir-completion' >> ~/.zshrc",
+      "  kvasir completion zsh > ~/.kvasir.zsh && echo '. ~/.kvasir.zsh' >> ~/.zshrc",
       "  kvasir completion fish > ~/.config/fish/completions/kvasir.fish"
     })
 public final class Completion implements Callable<Integer> {

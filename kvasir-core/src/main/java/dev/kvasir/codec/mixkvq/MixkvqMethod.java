@@ -25,8 +25,9 @@ public final class MixkvqMethod implements QuantizationMethod {
   public List<String> help() {
     return List.of(
         "mixkvq: high, mid (thresholds; else those of",
-        "  the profile), group, residual (32|64|96|128|",
-        "  256|384|512), tiers (residual|prompt),",
+        "  the profile), group,",
+        "  residual (32|64|96|128|256|384|512),",
+        "  tiers (residual|prompt),",
         "  salience (query|error)");
   }
 

@@ -31,8 +31,8 @@ final class DivergenceChart {
     return new ReportSection(
         "along",
         "Divergence along the text",
-        "How far the next token’s distribution is from that of fp16: the mean of each 128 tokens. A"
-            + " block that still lies in full precision has none and is left out.",
+        "How far the next token’s distribution is from that of fp16: the mean of each 128 tokens."
+            + " Blocks in full precision are left out.",
         legend,
         false,
         drawn.isEmpty()

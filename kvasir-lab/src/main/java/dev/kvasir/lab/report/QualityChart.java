@@ -112,7 +112,7 @@ final class QualityChart {
         picture,
         powers.stream().mapToDouble(bits::at).toArray(),
         powers.stream().map(power -> "" + power).toList(),
-        "bits per value, all-in");
+        "bits per value, all overheads included");
     drawn.stream()
         .filter(row -> row == evaluation.reference())
         .map(row -> up.applyAsDouble(row.scores().get(task).estimate().value()))

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  * @param dash of a line, as an SVG attribute; empty for a solid one
  */
 record RowStyle(String colour, String shape, String dash) {
-  private static final int COLOURS = 6;
+  private static final int COLOURS = 8;
 
   private static final List<String> SHAPES =
       List.of(
@@ -24,7 +24,9 @@ record RowStyle(String colour, String shape, String dash) {
           "M5 0L10 9.5H0Z",
           "M5 -1L11 5L5 11L-1 5Z",
           "M0 .5H10L5 10Z",
-          "M3.3 0H6.7V3.3H10V6.7H6.7V10H3.3V6.7H0V3.3H3.3Z");
+          "M3.3 0H6.7V3.3H10V6.7H6.7V10H3.3V6.7H0V3.3H3.3Z",
+          "M5 0L9.8 3.5L8 9.5H2L.2 3.5Z",
+          "M2 0L5 3L8 0L10 2L7 5L10 8L8 10L5 7L2 10L0 8L3 5L0 2Z");
 
   private static final List<String> DASHES = List.of("", "7 3", "2 3", "9 3 2 3");
 
@@ -67,6 +69,6 @@ record RowStyle(String colour, String shape, String dash) {
     return new RowStyle(
         colour(method(row), rows),
         SHAPES.get(method % SHAPES.size()),
-        DASHES.get(sisters.indexOf(row) % DASHES.size()));
+        DASHES.get((sisters.indexOf(row) + method / COLOURS) % DASHES.size()));
   }
 }
