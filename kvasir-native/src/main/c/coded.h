@@ -16,8 +16,8 @@
 #include "coded_four_neon.h"
 #endif
 
-// Prefetch distances in bytes for a single row of activations. Codes and scales then come from memory, and runs of
-// scales and minimums are too short for the hardware prefetcher.
+// Prefetch distances in bytes. The last rows of a tile are often its only ones, as in decoding: codes and scales then
+// come from memory, and runs of scales and minimums are too short for the hardware prefetcher.
 #define CODES_AHEAD 4096
 #define SCALES_AHEAD 768
 
@@ -42,8 +42,8 @@ INLINE void add_minimums(Block *block, const Weights *w, const Activations *x, c
   }
 }
 
-INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int bits, const int form,
-                          const int length, float *out, i64 stride, i32 lanes) {
+INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int is_last, const int bits,
+                          const int form, const int length, float *out, i64 stride, i32 lanes) {
   Block block;
   block_clear(&block, rows);
   const i32 together = groups_together(form, length);
@@ -52,7 +52,7 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   for (i32 first = 0; first < groups; first += together) {
     Numbers scales = numbers_at(w->scales, form, first, length);
     for (i32 i = 0; i < together; i++, codes += TILE * length * bits / 8, scales.at += TILE) {
-      if (rows == 1) prefetch(w, codes, TILE * length * bits / 8, &scales);
+      if (is_last) prefetch(w, codes, TILE * length * bits / 8, &scales);
       if (bits == 8) {
         block_group8(&block, codes, &scales, form, x, rows, first + i, length);
       } else {
@@ -68,26 +68,42 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   block_store(&block, rows, out, stride, lanes);
 }
 
+#define LAST_ROWS(count)                                                                     \
+  case count:                                                                                \
+    multiply_rows(w, &from, count, 1, bits, form, length, out + row * stride, stride, lanes); \
+    break
+
+// Each block unpacks the weights again, so the rows that remain after whole blocks share one too.
 INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, const int bits, const int form,
                           const int length, float *out, i64 stride, i32 lanes) {
   i32 row = 0;
+#if defined(__ARM_FEATURE_DOTPROD)
   for (; row + MOST_ROWS <= rows; row += MOST_ROWS) {
     Activations from = from_row(x, row);
-#if defined(__ARM_FEATURE_DOTPROD)
     multiply_four_rows(w, &from, bits, form, length, out + row * stride, stride, lanes);
+  }
 #else
-    multiply_rows(w, &from, MOST_ROWS, bits, form, length, out + row * stride, stride, lanes);
-#endif
+  for (; row + MOST_ROWS < rows; row += MOST_ROWS) {
+    Activations from = from_row(x, row);
+    multiply_rows(w, &from, MOST_ROWS, 0, bits, form, length, out + row * stride, stride, lanes);
   }
+#endif
+  Activations from = from_row(x, row);
+  switch (rows - row) {
+    LAST_ROWS(1);
+#if MOST_ROWS > 2
+    LAST_ROWS(2);
+    LAST_ROWS(3);
+#endif
 #if MOST_ROWS > 4
-  for (; row + 4 <= rows; row += 4) {
-    Activations from = from_row(x, row);
-    multiply_rows(w, &from, 4, bits, form, length, out + row * stride, stride, lanes);
-  }
+    LAST_ROWS(4);
+    LAST_ROWS(5);
+    LAST_ROWS(6);
+    LAST_ROWS(7);
 #endif
-  for (; row < rows; row++) {
-    Activations from = from_row(x, row);
-    multiply_rows(w, &from, 1, bits, form, length, out + row * stride, stride, lanes);
+#if !defined(__ARM_FEATURE_DOTPROD)
+    LAST_ROWS(MOST_ROWS);
+#endif
   }
 }
 
