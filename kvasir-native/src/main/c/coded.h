@@ -17,8 +17,8 @@
 #include "coded_four_neon.h"
 #endif
 
-// Prefetch distances in bytes for a single row of activations. Codes and scales then come from memory, and runs of
-// scales and minimums are too short for the hardware prefetcher.
+// Prefetch distances in bytes. The last rows of a tile are often its only ones, as in decoding: codes and scales then
+// come from memory, and runs of scales and minimums are too short for the hardware prefetcher.
 #define CODES_AHEAD 4096
 #define SCALES_AHEAD 768
 
@@ -43,8 +43,8 @@ INLINE void add_minimums(Block *block, const Weights *w, const Activations *x, c
   }
 }
 
-INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, const int kind, const int form,
-                          const int length, float *out, i64 stride, i32 lanes) {
+INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows, i32 is_last, const int kind,
+                          const int form, const int length, float *out, i64 stride, i32 lanes) {
   Block block;
   block_clear(&block, rows);
   const i32 together = groups_together(form, length);
@@ -53,7 +53,7 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   for (i32 first = 0; first < groups; first += together) {
     Numbers scales = numbers_at(w->scales, form, first, length);
     for (i32 i = 0; i < together; i++, codes += code_bytes(kind, length), scales.at += TILE) {
-      if (rows == 1) prefetch(w, codes, (int)code_bytes(kind, length), &scales);
+      if (is_last) prefetch(w, codes, (int)code_bytes(kind, length), &scales);
       block_group(&block, w, codes, &scales, kind, form, x, rows, first + i, length);
     }
   }
@@ -65,27 +65,33 @@ INLINE void multiply_rows(const Weights *w, const Activations *x, const int rows
   block_store(&block, rows, out, stride, lanes);
 }
 
+#define ROWS_OF_BLOCK(count, is_last)                                                               \
+  {                                                                                                 \
+    Activations from = from_row(x, row);                                                            \
+    multiply_rows(w, &from, count, is_last, kind, form, length, out + row * stride, stride, lanes); \
+    row += count;                                                                                   \
+  }
+
+// Each block unpacks the weights again, so as many of the remaining rows as possible share one.
 INLINE void multiply_tile(const Weights *w, const Activations *x, i32 rows, const int kind, const int form,
                           const int length, float *out, i64 stride, i32 lanes) {
   i32 row = 0;
+#if defined(__ARM_FEATURE_DOTPROD)
   for (; row + MOST_ROWS <= rows; row += MOST_ROWS) {
     Activations from = from_row(x, row);
-#if defined(__ARM_FEATURE_DOTPROD)
     multiply_four_rows(w, &from, kind, form, length, out + row * stride, stride, lanes);
+  }
 #else
-    multiply_rows(w, &from, MOST_ROWS, kind, form, length, out + row * stride, stride, lanes);
+  while (row + MOST_ROWS <= rows) ROWS_OF_BLOCK(MOST_ROWS, row + MOST_ROWS == rows)
 #endif
-  }
 #if MOST_ROWS > 4
-  for (; row + 4 <= rows; row += 4) {
-    Activations from = from_row(x, row);
-    multiply_rows(w, &from, 4, kind, form, length, out + row * stride, stride, lanes);
-  }
+  if (row + 4 <= rows) ROWS_OF_BLOCK(4, row + 4 == rows)
 #endif
-  for (; row < rows; row++) {
-    Activations from = from_row(x, row);
-    multiply_rows(w, &from, 1, kind, form, length, out + row * stride, stride, lanes);
-  }
+#if MOST_ROWS > 2
+  if (row + 3 == rows) ROWS_OF_BLOCK(3, 1)
+  if (row + 2 == rows) ROWS_OF_BLOCK(2, 1)
+#endif
+  if (row < rows) ROWS_OF_BLOCK(1, 1)
 }
 
 // Dispatches on the combinations of codes, encoding and group that formats have; Java passes no others.
@@ -96,21 +102,17 @@ INLINE void multiply_form(const Weights *w, const Activations *x, i32 rows, i32 
       multiply_tile(w, x, rows, LEVELS, form, 32, out, stride, lanes);
     } else if (bits == NIBBLES) {
       multiply_tile(w, x, rows, NIBBLES, form, 32, out, stride, lanes);
-    } else if (bits == FIVE_BITS) {
+    } else if (bits == FIVE_BITS && form != FLOATS) {
       multiply_tile(w, x, rows, FIVE_BITS, form, 32, out, stride, lanes);
-    } else {
+    } else if (bits == BYTES && form != PRODUCTS) {
       multiply_tile(w, x, rows, BYTES, form, 32, out, stride, lanes);
     }
-  } else if (form == HALVES) {
-    return;
-  } else if (w->levels) {
+  } else if (form == FLOATS && w->levels) {
     multiply_tile(w, x, rows, LEVELS, form, 16, out, stride, lanes);
-  } else if (bits == NIBBLES) {
+  } else if (form != HALVES && bits == NIBBLES) {
     multiply_tile(w, x, rows, NIBBLES, form, 16, out, stride, lanes);
-  } else if (bits == SIX_BITS) {
+  } else if (form == PRODUCTS && bits == SIX_BITS) {
     multiply_tile(w, x, rows, SIX_BITS, form, 16, out, stride, lanes);
-  } else {
-    multiply_tile(w, x, rows, BYTES, form, 16, out, stride, lanes);
   }
 }
 

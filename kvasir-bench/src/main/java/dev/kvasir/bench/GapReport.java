@@ -57,11 +57,14 @@ record GapReport(List<Gap> gaps) {
   /**
    * Returns the gaps at the scheduler: between the ends of consecutive steps with a row of a
    * stream. What a client sees in addition was lost in transit.
+   *
+   * @param until end of the stream; later steps with such a row are those of the prompts' readers
    */
-  static GapReport inScheduler(BaselineGap baseline, long from, List<TraceEvent> events) {
+  static GapReport inScheduler(
+      BaselineGap baseline, long from, long until, List<TraceEvent> events) {
     List<TraceEvent> steps =
         events.stream()
-            .filter(event -> event.streamRows() > 0 && event.end() >= from)
+            .filter(event -> event.streamRows() > 0 && event.end() >= from && event.end() <= until)
             .sorted(Comparator.comparingLong(TraceEvent::end))
             .toList();
     List<Long> ends = steps.stream().map(TraceEvent::end).toList();

@@ -61,7 +61,8 @@ final class MixedLoad {
             .withAddress("127.0.0.1", 0)
             .withCacheSpecs(List.of(spec))
             .withConcurrency(ServerOptions.defaults().maxSequences(), clients);
-    try (KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(err));
+    try (LiveHeap heap = new LiveHeap();
+        KvasirServer server = KvasirServer.start(loaded, options, new ServerLog(err));
         ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       StreamClient client = new StreamClient(server.port());
       long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
@@ -73,13 +74,13 @@ final class MixedLoad {
       for (int i = 1; i <= REPORTS; i++) {
         long next = end - TimeUnit.SECONDS.toNanos(seconds) * (REPORTS - i) / REPORTS;
         TimeUnit.NANOSECONDS.sleep(next - System.nanoTime());
-        report();
+        report(heap);
       }
       for (Future<?> one : all) {
         one.get();
       }
+      report(heap);
     }
-    report();
     return answers.sum() > 0 && errors.sum() == 0 && mixed.sum() == 0;
   }
 
@@ -120,18 +121,19 @@ final class MixedLoad {
     return null;
   }
 
-  private void report() {
+  private void report(LiveHeap heap) {
     ProcessMemory memory =
         ProcessMemory.now(loaded.weightBytes(), loaded.cacheMemory().usedBytes());
     out.printf(
         Locale.ROOT,
-        "%,d answers, %d errors, %d mixed, KV peak %,d of %,d bytes; memory %s%n",
+        "%,d answers, %d errors, %d mixed, KV peak %,d of %,d bytes; memory %s; %s live%n",
         answers.sum(),
         errors.sum(),
         mixed.sum(),
         loaded.cacheMemory().peakBytes(),
         loaded.cacheMemory().limit(),
-        memory.text());
+        memory.text(),
+        ProcessMemory.mebibytes(heap.takeBytes()));
     out.flush();
   }
 }

@@ -46,26 +46,28 @@ record ProcessMemory(
     }
   }
 
-  /** Returns what is neither weights nor caches. */
-  OptionalLong overhead() {
-    return resident.isEmpty() ? resident : OptionalLong.of(resident.getAsLong() - weights - caches);
+  /** Returns what is neither weights nor caches nor the heap. */
+  OptionalLong rest() {
+    return resident.isEmpty()
+        ? resident
+        : OptionalLong.of(resident.getAsLong() - weights - caches - heap);
   }
 
   String text() {
     String whole =
         resident.isEmpty()
             ? "resident unknown"
-            : "resident %s = weights %s + caches %s + %s"
+            : "resident %s = weights %s + caches %s + heap %s + %s"
                 .formatted(
                     mebibytes(resident.getAsLong()),
                     mebibytes(weights),
                     mebibytes(caches),
-                    mebibytes(overhead().getAsLong()));
-    return "%s; heap %s, of which used %s; %d threads"
-        .formatted(whole, mebibytes(heap), mebibytes(heapUsed), threads);
+                    mebibytes(heap),
+                    mebibytes(rest().getAsLong()));
+    return "%s; of the heap used %s; %d threads".formatted(whole, mebibytes(heapUsed), threads);
   }
 
-  private static String mebibytes(long bytes) {
+  static String mebibytes(long bytes) {
     return String.format(Locale.ROOT, "%.0f MiB", bytes / 1048576.0);
   }
 }

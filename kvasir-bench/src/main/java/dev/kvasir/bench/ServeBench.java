@@ -325,7 +325,8 @@ final class ServeBench implements Callable<Integer> {
       for (int i = 0; i < LONG_PROMPTS; i++) {
         firsts[i] = readers.get(i).get().firstTokenMillis() / 1e3;
       }
-      double read = (System.nanoTime() - arrived) / 1e9;
+      long readEnd = System.nanoTime();
+      double read = (readEnd - arrived) / 1e9;
       CpuTime spent = CpuTime.now().since(begin);
       allRead.set(true);
       loaded.setStepListener(StepListener.NONE);
@@ -348,9 +349,17 @@ final class ServeBench implements Callable<Integer> {
           read);
       List<StreamTrace.TraceEvent> events = trace.events();
       GapReport atClient = GapReport.of(baseline, before, concurrent, events);
-      GapReport.inScheduler(baseline, arrived, events).printTimes("in the server's loop", out);
+      GapReport.inScheduler(baseline, arrived, all.getLast(), events)
+          .printTimes("in the server's loop", out);
       atClient.printTimes("at the client", out);
       atClient.printCauses(out);
+      if (all.getLast() < readEnd - 1_000_000_000) {
+        out.printf(
+            Locale.ROOT,
+            "  the stream ended %.0f s before the last prompt was read, after %d tokens%n",
+            (readEnd - all.getLast()) / 1e9,
+            start.length + all.size());
+      }
       out.printf("  meanwhile: %s%n", spent.text());
       out.printf(
           Locale.ROOT,

@@ -1,10 +1,12 @@
 package dev.kvasir.bench;
 
+import dev.kvasir.Generation.Drafts;
 import dev.kvasir.GenerationListener;
 import dev.kvasir.SamplingOptions;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Drafter;
+import dev.kvasir.engine.GenerationParams;
 import dev.kvasir.engine.NgramDrafter;
 import dev.kvasir.engine.Request;
 import dev.kvasir.engine.Scheduler;
@@ -44,8 +46,8 @@ import picocli.CommandLine.Option;
     description = {
       "Measure decoding speed with and without speculation, in turns; medians and ratios of tokens"
           + " per second, and per second of processor time, which other load disturbs less.",
-      "The model is made to write given answers, or with --free its own. The command fails if a text"
-          + " differs from the one without speculation."
+      "The model is made to write given answers, or with --free its own. The command fails if a"
+          + " text differs from the one without speculation."
     },
     footer = {
       "  kvasir bench speculate",
@@ -103,11 +105,7 @@ final class SpeculateBench implements Callable<Integer> {
 
   /** The figures of one answer. */
   private record Figures(
-      int[] answer,
-      double tokensPerSecond,
-      double tokensPerCpuSecond,
-      int proposed,
-      int accepted) {}
+      int[] answer, double tokensPerSecond, double tokensPerCpuSecond, Drafts drafts) {}
 
   /** Notes the processor time at the end of the prompt. */
   private static final class PromptEnd implements GenerationListener {
@@ -229,19 +227,13 @@ final class SpeculateBench implements Callable<Integer> {
       Scheduler scheduler = new Scheduler(engine);
       PromptEnd promptEnd = new PromptEnd();
       scheduler.run(
-          request,
-          new Request.GenerationParams(sampler, tokenizer.stream(true), max, null),
-          promptEnd);
+          request, new GenerationParams(sampler, tokenizer.stream(true), max, null), promptEnd);
       double cpuSeconds = CpuTime.now().all() - promptEnd.cpuSeconds;
       double seconds = (System.nanoTime() - request.promptDone()) / 1e9;
       int[] answer = new int[request.generated()];
       Arrays.setAll(answer, i -> request.token(begin + i));
       return new Figures(
-          answer,
-          answer.length / seconds,
-          answer.length / cpuSeconds,
-          request.draftedTokens(),
-          request.acceptedTokens());
+          answer, answer.length / seconds, answer.length / cpuSeconds, request.drafts());
     }
   }
 
@@ -276,8 +268,8 @@ final class SpeculateBench implements Callable<Integer> {
               median(own.stream().mapToDouble(Figures::tokensPerSecond).toArray()),
               medianRatio(own, plain, Figures::tokensPerSecond),
               medianRatio(own, plain, Figures::tokensPerCpuSecond),
-              own.getFirst().accepted(),
-              own.getFirst().proposed(),
+              own.getFirst().drafts().acceptedTokens(),
+              own.getFirst().drafts().proposedTokens(),
               own.getFirst().answer().length);
         });
   }

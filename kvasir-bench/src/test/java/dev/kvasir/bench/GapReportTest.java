@@ -57,7 +57,8 @@ class GapReportTest {
             new TraceEvent(Kind.STEP, 0, 2 * MS, 1, 0, 700),
             new TraceEvent(Kind.STEP, 2 * MS, 5 * MS, 0, 9, -1),
             new TraceEvent(Kind.STEP, 5 * MS, 8 * MS, 1, 2, 701));
-    GapReport loop = GapReport.inScheduler(new BaselineGap(0, 2, 1000, 2), 0, steps);
+    GapReport loop =
+        GapReport.inScheduler(new BaselineGap(0, 2, 1000, 2), 0, Long.MAX_VALUE, steps);
     assertThat(loop.gaps().stream().map(GapReport.Gap::ratio)).containsExactly(3.0);
   }
 
@@ -94,7 +95,8 @@ class GapReportTest {
     ProcessMemory now = ProcessMemory.now(3 << 20, 2 << 20);
     now.resident()
         .ifPresent(
-            bytes -> assertThat(now.overhead()).hasValue(bytes - now.weights() - now.caches()));
+            bytes ->
+                assertThat(now.rest()).hasValue(bytes - now.weights() - now.caches() - now.heap()));
     assertThat(now.text()).contains("threads").contains("heap");
   }
 }

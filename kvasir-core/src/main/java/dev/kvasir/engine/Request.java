@@ -1,5 +1,6 @@
 package dev.kvasir.engine;
 
+import dev.kvasir.Generation;
 import dev.kvasir.Generation.Finish;
 import dev.kvasir.GenerationListener;
 import dev.kvasir.cache.CacheFullException;
@@ -7,8 +8,6 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.KvCache.Checkpoint;
 import dev.kvasir.memory.DamagedFileException;
 import dev.kvasir.memory.ProtectedMappings;
-import dev.kvasir.sampling.Sampler;
-import dev.kvasir.text.TextStream;
 import java.util.Arrays;
 import java.util.Set;
 
@@ -36,6 +35,8 @@ public final class Request {
   private final boolean quantizesByPosition;
   private final Set<Integer> endOfText;
   private final Speculation speculation;
+  private final StepRange step;
+  private final StateRows stateRows = new StateRows();
   private final long mappingFaults = ProtectedMappings.faults(); // before its first step
 
   /** Every token of the text. The last one is not cached until the next step needs it. */
@@ -44,14 +45,8 @@ public final class Request {
   private int length;
 
   private GenerationParams params;
-  private int promptEnd;
-  private int promptBegin;
-  private int stepBegin; // of the step being chunked
-  private int stepEnd; // the length of the cache if there is none
   private int rows; // of the current step
   private int logitIndex;
-  private int stateIndex; // of the first state that this step computes
-  private int states; // that this step computes
   private int generated;
   private int lastToken; // -1 during prefill
   private boolean repeatsStep; // without the draft that made it fail
@@ -60,36 +55,6 @@ public final class Request {
   private Finish finish; // null until it is known
   private Throwable failure;
   private final StringBuilder text = new StringBuilder();
-
-  /**
-   * The parameters of a generation.
-   *
-   * @param maxTokens maximum generated tokens
-   * @param prefix records the prompt's steps; null if the text is not prefilled from its first
-   *     token, or must not be shared
-   * @param states receives hidden states of the text, after which nothing is generated; null for a
-   *     text that is continued
-   */
-  public record GenerationParams(
-      Sampler sampler, TextStream stream, int maxTokens, Prefix prefix, StateReceiver states) {
-    public GenerationParams(Sampler sampler, TextStream stream, int maxTokens, Prefix prefix) {
-      this(sampler, stream, maxTokens, prefix, null);
-    }
-
-    /** Returns the parameters of a text that is only read. */
-    public static GenerationParams reading(StateReceiver states) {
-      return new GenerationParams(null, null, 0, null, states);
-    }
-  }
-
-  /** Receives hidden states of a text in the order of its tokens, on the thread of a step. */
-  public interface StateReceiver {
-    /** Returns whether the state of the token at a position is wanted. */
-    boolean wants(int position);
-
-    /** Takes the state that begins at {@code at}. */
-    void accept(float[] states, int at);
-  }
 
   /**
    * @param contextLimit maximum tokens of the text
@@ -109,12 +74,13 @@ public final class Request {
     this.quantizesByPosition = quantizesByPosition(cache, defersQuantization);
     this.endOfText = endOfText;
     this.speculation = new Speculation(drafter);
+    this.step = new StepRange(cache, quantizesByPosition);
   }
 
   /**
    * Returns whether results may depend on positions alone: prompt rows compute like single ones,
-   * and only the length decides when to quantize. All tokens, prompt or generated, are then
-   * quantized at multiples of {@link #PREFILL_STEP}, and a text may be continued from any position.
+   * and only the length decides when to quantize. All tokens are then quantized at multiples of
+   * {@link #PREFILL_STEP}, and a text may be continued from any position.
    *
    * @param defersQuantization whether a prompt is quantized only after its prefill
    */
@@ -129,7 +95,6 @@ public final class Request {
     return cache;
   }
 
-  /** Returns the tokens of the text so far. */
   public int length() {
     return length;
   }
@@ -180,11 +145,8 @@ public final class Request {
     if (cache.length() == length) {
       cache.truncate(length - 1);
     }
-    promptBegin = cache.length();
     cache.checkpoint(Checkpoint.TURN);
-    promptEnd = length;
-    stepBegin = promptBegin;
-    stepEnd = promptBegin;
+    step.beginPrompt(length);
     repeatsStep = false;
     speculation.begin(tokens, length);
     if (defersQuantization) {
@@ -200,7 +162,7 @@ public final class Request {
     rows = 0;
     repeatsStep = false;
     try {
-      rows = Math.min(maxRows, remainingOfStep());
+      rows = Math.min(maxRows, step.remaining(isPrefilling() ? length - cache.length() : 0));
       speculation.limit(maxRows - 1);
       if (rows > 0) {
         addRows(batch);
@@ -209,24 +171,6 @@ public final class Request {
       fail(e);
     }
     return rows;
-  }
-
-  private int remainingOfStep() {
-    if (cache.length() == stepEnd) {
-      stepBegin = isPrefilling() && quantizesByPosition ? wholeSteps(stepEnd) : stepEnd;
-      stepEnd += isPrefilling() ? promptStep(length - stepEnd) : 1;
-    }
-    return stepEnd - cache.length();
-  }
-
-  private static int wholeSteps(int position) {
-    return position - position % PREFILL_STEP;
-  }
-
-  /** Returns at least 1; a cache without capacity rejects that token when it is appended. */
-  private int promptStep(int unread) {
-    int maxTokens = PREFILL_STEP - (stepEnd - stepBegin);
-    return Math.max(1, cache.stepCapacity(Math.min(maxTokens, unread)));
   }
 
   /** Returns whether prompt tokens remain. */
@@ -247,10 +191,10 @@ public final class Request {
     }
     int from = cache.length();
     if (isPrefilling()) {
-      batch.beginChunk(cache, stepBegin, stepEnd);
+      batch.beginChunk(cache, step.begin(), step.end());
     }
     if (params.states() != null) {
-      addRowsForStates(batch, from);
+      stateRows.add(batch, cache, tokens, from, rows, params.states());
       return;
     }
     for (int i = from; i < from + rows; i++) {
@@ -258,27 +202,6 @@ public final class Request {
     }
     if (logitIndex >= 0 && params.sampler().isGreedy()) {
       batch.requestArgmaxOnly(logitIndex);
-    }
-  }
-
-  private void addRowsForStates(Batch batch, int from) {
-    stateIndex = batch.stateRows();
-    for (int i = from; i < from + rows; i++) {
-      if (params.states().wants(i)) {
-        batch.addForState(cache, tokens[i]);
-      } else {
-        batch.add(cache, tokens[i], false);
-      }
-    }
-    states = batch.stateRows() - stateIndex;
-  }
-
-  private void collectStates(Batch batch) {
-    for (int i = stateIndex; i < stateIndex + states; i++) {
-      params.states().accept(batch.hiddenStates(), batch.stateAt(i));
-    }
-    if (cache.length() == length) {
-      finish = Finish.MAX_TOKENS;
     }
   }
 
@@ -307,7 +230,8 @@ public final class Request {
           cache.commit(1);
         }
         if (params.states() != null) {
-          collectStates(batch);
+          stateRows.collect(batch, params.states());
+          finish = cache.length() == length ? Finish.MAX_TOKENS : null;
         } else if (cache.length() == length) {
           sample(batch);
         }
@@ -347,7 +271,7 @@ public final class Request {
         || lastToken < 0
             && failure == null
             && finish == null
-            && cache.length() < stepEnd
+            && !step.isComplete()
             && now - lastReport < MAX_REPORT_INTERVAL_NANOS;
   }
 
@@ -358,11 +282,12 @@ public final class Request {
     }
     lastReport = System.nanoTime();
     if (lastToken < 0 || generated == 1 && finish == null) {
-      listener.promptProgress(
-          Math.min(cache.length(), promptEnd) - promptBegin, promptEnd - promptBegin);
+      listener.promptProgress(step.promptTokensRead(), step.promptTokens());
     }
-    if (finish == null) {
-      finish = lastToken < 0 ? checkStopped(listener) : reportTokens(listener);
+    if (finish == null && lastToken >= 0) {
+      finish = reportTokens(listener);
+    } else if (finish == null && listener.stopped()) {
+      finish = Finish.STOPPED;
     }
     return finish == null;
   }
@@ -382,7 +307,7 @@ public final class Request {
       found = reportToken(i, listener);
     }
     endDraft();
-    stepEnd = cache.length();
+    step.endHere();
     return found;
   }
 
@@ -404,10 +329,12 @@ public final class Request {
   private int maxDraft() {
     int cached = cache.length();
     int quantization =
-        quantizesByPosition ? wholeSteps(cached) + PREFILL_STEP : cache.nextQuantization();
-    int max = Math.min(cache.draftCapacity(), quantization - 1 - cached);
-    max = Math.min(max, Math.min(contextLimit - 1, cache.capacity()) - length);
-    return Math.min(max, params.maxTokens() - generated - 1);
+        quantizesByPosition
+            ? StepRange.wholeSteps(cached) + PREFILL_STEP
+            : cache.nextQuantization();
+    int text = Math.min(contextLimit - 1, cache.capacity()) - length;
+    int max = Math.min(text, params.maxTokens() - generated - 1);
+    return Math.min(max, Math.min(cache.draftCapacity(), quantization - 1 - cached));
   }
 
   /** Returns whether {@link #quantize} has work to do. */
@@ -418,22 +345,22 @@ public final class Request {
       int end = cache.length() + unreported;
       return mayQuantizeAt(end) && cache.nextQuantization() <= end;
     }
-    return cache.length() == stepEnd
+    return step.isComplete()
         && (endsDeferral || mayQuantizeAt(cache.length()) && cache.mustQuantize());
   }
 
   /** Returns whether its last step was a prefill step. */
   boolean endedPrefillStep() {
-    return stepEnd <= promptEnd;
+    return step.isOfPrompt();
   }
 
   private boolean mayQuantizeAt(int position) {
-    return !quantizesByPosition || position == wholeSteps(position);
+    return !quantizesByPosition || position == StepRange.wholeSteps(position);
   }
 
   /** Quantizes the blocks that have left the residual window. */
   void quantize() {
-    if (cache.length() == stepEnd) {
+    if (step.isComplete()) {
       quantizeWindow();
       checkpoint();
       recordPrefix();
@@ -445,28 +372,24 @@ public final class Request {
    * at the end of a step, from which an entry of the prefix cache or an interrupted prefill starts.
    */
   private void checkpoint() {
-    if (stepEnd == promptEnd) {
+    if (step.endsPrompt()) {
       cache.checkpoint(Checkpoint.TURN);
-    } else if (stepEnd < promptEnd || stepEnd == wholeSteps(stepEnd)) {
+    } else if (step.isOfPrompt() || step.isAtBoundary()) {
       cache.checkpoint(Checkpoint.STEP);
     }
   }
 
   private void recordPrefix() {
     Prefix prefix = params.prefix();
-    if (prefix == null || !endedPrefillStep()) {
+    if (prefix == null || !step.isOfPrompt()) {
       return;
     }
-    if (stepEnd - stepBegin == PREFILL_STEP && stepEnd == wholeSteps(stepEnd)) {
-      prefix.prefillStepDone(stepEnd, !quantizesByPosition);
+    if (step.isWhole()) {
+      prefix.prefillStepDone(step.end(), !quantizesByPosition);
     }
-    if (quantizesByPosition && stepEnd == promptEnd) {
-      prefix.record(tokens, stepEnd);
+    if (quantizesByPosition && step.endsPrompt()) {
+      prefix.record(tokens, step.end());
     }
-  }
-
-  private static Finish checkStopped(GenerationListener listener) {
-    return listener.stopped() ? Finish.STOPPED : null;
   }
 
   /**
@@ -525,9 +448,7 @@ public final class Request {
       recordEnd();
       return;
     }
-    if (cache.length() < stepEnd && cache.length() > stepBegin) {
-      cache.truncate(stepBegin);
-    }
+    step.dropIncomplete();
     if (defersQuantization) {
       cache.deferQuantization(false);
     } else {
@@ -562,14 +483,9 @@ public final class Request {
     return generated;
   }
 
-  /** Returns the tokens that were drafted in the last generation. */
-  public int draftedTokens() {
-    return speculation.proposed();
-  }
-
-  /** Returns the drafted tokens that became part of its text. */
-  public int acceptedTokens() {
-    return speculation.accepted();
+  /** Returns what was drafted in the last generation. */
+  public Generation.Drafts drafts() {
+    return new Generation.Drafts(speculation.proposed(), speculation.accepted());
   }
 
   /** Returns the tokens drawn in the last step. */

@@ -96,7 +96,7 @@ public final class Scheduler {
    *
    * @throws RuntimeException if the generation fails; the request may be used again
    */
-  public void run(Request request, Request.GenerationParams params, GenerationListener listener) {
+  public void run(Request request, GenerationParams params, GenerationListener listener) {
     request.begin(params, listener.stopped());
     try {
       generate(request, listener);

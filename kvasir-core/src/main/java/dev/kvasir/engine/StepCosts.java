@@ -13,8 +13,11 @@ package dev.kvasir.engine;
 final class StepCosts {
   private static final int MAX_ROWS = 128;
 
-  /** Kernels multiply four rows at a time; the rows that remain cost more. */
+  /** Kernels multiply up to four rows at a time with the same weights, some of them eight. */
   static final int ROWS_TOGETHER = 4;
+
+  /** The most rows that kernels multiply at a time. */
+  private static final int MOST_ROWS_TOGETHER = 8;
 
   /** Shares of an error that correct the base: single rows measure it, others suggest it. */
   private static final double BASE_GAIN = 0.2;
@@ -47,8 +50,7 @@ final class StepCosts {
 
   /** Returns what two cores of a Xeon take, as a first guess for any machine. */
   private static double usualRelative(int rows) {
-    int rest = rows % ROWS_TOGETHER;
-    return rows < ROWS_TOGETHER ? 1 + 0.45 * (rows - 1) : 0.95 + 0.19 * (rows - rest) + 0.35 * rest;
+    return 1 + 0.1 * (rows - 1) + 0.5 * ((rows - 1) / MOST_ROWS_TOGETHER);
   }
 
   /**

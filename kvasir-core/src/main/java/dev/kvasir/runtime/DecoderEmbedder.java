@@ -1,6 +1,6 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.engine.Request.StateReceiver;
+import dev.kvasir.engine.StateReceiver;
 import java.util.List;
 
 /** Embeddings of a decoder: its hidden states after the last norm. */

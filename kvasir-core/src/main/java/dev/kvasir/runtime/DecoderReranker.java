@@ -1,6 +1,6 @@
 package dev.kvasir.runtime;
 
-import dev.kvasir.engine.Request.StateReceiver;
+import dev.kvasir.engine.StateReceiver;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.Tensor;

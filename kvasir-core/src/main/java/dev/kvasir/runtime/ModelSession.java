@@ -12,11 +12,11 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.QuantizationTime;
 import dev.kvasir.engine.Drafter;
+import dev.kvasir.engine.GenerationParams;
 import dev.kvasir.engine.Prefix;
 import dev.kvasir.engine.PrefixCache;
 import dev.kvasir.engine.PrefixCache.CachedPrefix;
 import dev.kvasir.engine.Request;
-import dev.kvasir.engine.Request.GenerationParams;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.TooLongException;
 import dev.kvasir.sampling.Sampler;
@@ -205,7 +205,7 @@ public final class ModelSession implements Session {
         request.text(),
         isPrefilled ? unread : Math.max(0, cache.length() - cachedBefore),
         request.generated(),
-        new Generation.Drafts(request.draftedTokens(), request.acceptedTokens()),
+        request.drafts(),
         promptDone - start,
         end - promptDone,
         quantization(cache.quantizationTime().minus(timeBefore)),

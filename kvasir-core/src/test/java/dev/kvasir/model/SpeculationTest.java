@@ -14,6 +14,7 @@ import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.engine.DraftCosts;
 import dev.kvasir.engine.Drafter;
+import dev.kvasir.engine.GenerationParams;
 import dev.kvasir.engine.Request;
 import dev.kvasir.engine.Scheduler;
 import dev.kvasir.format.GgmlType;
@@ -258,10 +259,10 @@ class SpeculationTest {
           };
       scheduler.run(
           request,
-          new Request.GenerationParams(task.sampler(), TOKENIZER.stream(true), MAX_TOKENS, null),
+          new GenerationParams(task.sampler(), TOKENIZER.stream(true), MAX_TOKENS, null),
           listener);
       if (drafter instanceof Oracle oracle) {
-        oracle.accepted = request.acceptedTokens();
+        oracle.accepted = request.drafts().acceptedTokens();
       }
       return new Outcome(
           IntStream.range(0, request.length()).mapToObj(request::token).toList(),

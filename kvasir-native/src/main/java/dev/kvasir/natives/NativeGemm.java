@@ -117,6 +117,10 @@ final class NativeGemm implements GemmKernels {
       throw new IllegalArgumentException(
           "a matrix of %d columns; expected %d".formatted(matrix.columns(), activations.columns()));
     }
+    if (!hasProducts(matrix)) {
+      scalar.products(matrix, firstTile, endTile, activations, firstRow, out, workspace);
+      return;
+    }
     matrix.requireOutputs(firstRow, out);
     Bounds.check(activations.rows(), firstRow, out.rows());
     Bounds.check(out);
@@ -133,6 +137,21 @@ final class NativeGemm implements GemmKernels {
         vectorProducts(matrix, tile, end, activations, middle, endRow, out.values());
       }
     }
+  }
+
+  /** Returns whether the library multiplies such weights; all GGUF types have such. */
+  private static boolean hasProducts(QuantizedWeights matrix) {
+    ScaleFormat.ScaleEncoding encoding = matrix.scaleFormat().encoding();
+    WeightCodes coding = matrix.coding();
+    if (coding.areLevels()) {
+      return matrix.groupLength() == 32 || encoding == ScaleFormat.ScaleEncoding.FLOATS;
+    }
+    return switch (coding.bits()) {
+      case 4 -> true;
+      case 5 -> encoding != ScaleFormat.ScaleEncoding.FLOATS;
+      case 6 -> encoding == ScaleFormat.ScaleEncoding.PRODUCTS;
+      default -> matrix.groupLength() == 32 && encoding != ScaleFormat.ScaleEncoding.PRODUCTS;
+    };
   }
 
   private static void vectorProducts(

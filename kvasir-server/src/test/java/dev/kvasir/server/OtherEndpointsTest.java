@@ -57,6 +57,14 @@ class OtherEndpointsTest {
     assertThat(audio.body()).contains("this server has no models for audio or images");
   }
 
+  /** Anthropic's clients add /v1 to the base URL, OpenAI's do not. */
+  @Test
+  void aBaseUrlWithTheVersionTwiceIsExplained() throws Exception {
+    HttpResponse<String> twice = server.post("/v1/v1/messages", "{}");
+    assertThat(twice.statusCode()).isEqualTo(404);
+    assertThat(twice.body()).contains("expected a base URL without /v1");
+  }
+
   private static int cached(String path, String fields) throws Exception {
     return server
         .ask(

@@ -173,7 +173,10 @@ public final class Router extends Handler.Abstract {
   }
 
   static void refusePath(Exchange exchange) {
-    throw ApiException.notFound("there is nothing at this path; / has a page, /v1/ the interface");
+    throw ApiException.notFound(
+        exchange.path().startsWith("/v1/v1/")
+            ? "there is nothing at /v1/v1/; expected a base URL without /v1, which this client adds"
+            : "there is nothing at this path; / has a page, /v1/ the interface");
   }
 
   private void refuse(Exchange exchange, ApiException e) throws IOException {

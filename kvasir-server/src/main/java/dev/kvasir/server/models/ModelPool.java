@@ -3,15 +3,9 @@ package dev.kvasir.server.models;
 import dev.kvasir.KvasirException;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.server.models.ModelStatus.State;
-import java.util.ArrayDeque;
 import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -33,44 +27,22 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final long budget;
-  private final int maxWaiting;
   private final Supplier<? extends List<? extends ModelSource<T>>> sources;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final Map<String, Entry<T>> entries = new LinkedHashMap<>();
-  private final Deque<Object> waiting = new ArrayDeque<>(); // tickets of requests
-  private int pending; // requests without a lease
+  private final ModelCatalog<T> catalog = new ModelCatalog<>();
+  private final WaitingLine line;
   private long used;
   private long uses; // a clock that counts uses
   private long loads;
   private boolean closed;
 
-  private static final class Entry<T> {
-    private ModelSource<T> source;
-    private State state = State.UNLOADED;
-    private T model; // null unless loaded
-    private long bytes; // 0 until measured
-    private int leases;
-    private int requests; // that wait for a lease
-    private int promised; // of these, those that wait for the load in progress
-    private long lastUse;
-    private KvasirException failure; // of the last attempt to load it
-
-    Entry(ModelSource<T> source) {
-      this.source = source;
-    }
-
-    String name() {
-      return source.name();
-    }
-  }
-
   /** The right to use a loaded model, which stays loaded until the lease is closed. */
   public final class Lease implements AutoCloseable {
-    private final Entry<T> entry;
+    private final PooledModel<T> entry;
     private final T model;
 
-    private Lease(Entry<T> entry) {
+    private Lease(PooledModel<T> entry) {
       this.entry = entry;
       this.model = entry.model;
       entry.leases++;
@@ -100,9 +72,9 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   public ModelPool(
       long budget, int maxWaiting, Supplier<? extends List<? extends ModelSource<T>>> sources) {
     this.budget = budget;
-    this.maxWaiting = maxWaiting;
+    this.line = new WaitingLine(maxWaiting);
     this.sources = sources;
-    merge(sources.get());
+    catalog.merge(sources.get());
   }
 
   /** Lists the models again. If that fails, those that are known remain. */
@@ -115,25 +87,10 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
     lock.lock();
     try {
-      merge(listed);
+      catalog.merge(listed);
     } finally {
       lock.unlock();
     }
-  }
-
-  private void merge(List<? extends ModelSource<T>> listed) {
-    Set<String> names = new HashSet<>();
-    for (ModelSource<T> source : listed) {
-      names.add(source.name());
-      Entry<T> entry = entries.computeIfAbsent(source.name(), any -> new Entry<>(source));
-      if (!entry.state.isInMemory()) {
-        entry.source = source;
-      }
-    }
-    entries
-        .values()
-        .removeIf(
-            one -> !one.state.isInMemory() && one.requests == 0 && !names.contains(one.name()));
   }
 
   /**
@@ -151,12 +108,9 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   private Optional<String> findKnown(String requested) {
-    String withoutCache = requested.replaceFirst("@.*", "");
     lock.lock();
     try {
-      return entries.containsKey(requested)
-          ? Optional.of(requested)
-          : Optional.of(withoutCache).filter(entries::containsKey);
+      return catalog.find(requested);
     } finally {
       lock.unlock();
     }
@@ -167,9 +121,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     refresh();
     lock.lock();
     try {
-      return entries.values().stream()
-          .map(entry -> new ModelStatus(entry.name(), entry.state, entry.bytes))
-          .toList();
+      return catalog.all().stream().map(PooledModel::status).toList();
     } finally {
       lock.unlock();
     }
@@ -184,7 +136,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
    * @throws KvasirException if the pool is closed, or too many requests wait
    */
   public Lease lease(String name, Runnable whileWaiting) {
-    Entry<T> entry = requested(name);
+    PooledModel<T> entry = requested(name);
     try {
       measure(entry);
       return lease(entry, whileWaiting);
@@ -195,33 +147,28 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
   }
 
-  private Lease lease(Entry<T> entry, Runnable whileWaiting) {
-    Object ticket = new Object();
+  private Lease lease(PooledModel<T> entry, Runnable whileWaiting) {
+    WaitingLine.Ticket ticket = null;
     lock.lock();
     try {
-      boolean mustWait = entry.state != State.LOADED || !waiting.isEmpty();
-      if (mustWait && pending >= maxWaiting) {
-        throw new KvasirException(
-            KvasirException.Reason.BUSY,
-            "%d requests wait for their models; expected fewer".formatted(pending));
-      }
-      pending++;
+      ticket = line.admit(entry.state == State.LOADED);
       return lease(entry, ticket, whileWaiting);
     } finally {
-      pending--;
-      waiting.remove(ticket);
+      if (ticket != null) {
+        line.end(ticket);
+      }
       changed.signalAll();
       lock.unlock();
     }
   }
 
-  private Lease lease(Entry<T> entry, Object ticket, Runnable whileWaiting) {
+  private Lease lease(PooledModel<T> entry, WaitingLine.Ticket ticket, Runnable whileWaiting) {
     boolean hasMemory = false; // since the request waits
     long nextCall = System.nanoTime() + CALL_NANOS;
     try {
       while (true) {
         checkOpen();
-        boolean isNext = waiting.isEmpty() || waiting.peek() == ticket;
+        boolean isNext = line.isNext(ticket);
         if (entry.state == State.LOADED && (isNext || hasMemory)) {
           entry.lastUse = ++uses;
           return new Lease(entry);
@@ -235,11 +182,11 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
         if (entry.state == State.LOADING && !hasMemory) {
           hasMemory = true;
           entry.promised++;
-          if (waiting.remove(ticket)) {
+          if (line.leave(ticket)) {
             changed.signalAll();
           }
-        } else if (!hasMemory && !waiting.contains(ticket)) {
-          waiting.add(ticket);
+        } else if (!hasMemory) {
+          line.join(ticket);
         }
         nextCall = pause(nextCall, whileWaiting);
       }
@@ -249,7 +196,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   /** Makes the bytes of a model known. Files are read without the lock. */
-  private void measure(Entry<T> entry) {
+  private void measure(PooledModel<T> entry) {
     if (isInMemory(entry)) {
       return;
     }
@@ -268,11 +215,11 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   /** Returns a model, which stays known until the request has ended. */
-  private Entry<T> requested(String name) {
+  private PooledModel<T> requested(String name) {
     lock.lock();
     try {
       checkOpen();
-      Entry<T> entry = entry(name);
+      PooledModel<T> entry = catalog.require(name);
       entry.requests++;
       return entry;
     } finally {
@@ -280,20 +227,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
   }
 
-  private Entry<T> entry(String name) {
-    lock.lock();
-    try {
-      Entry<T> entry = entries.get(name);
-      if (entry == null) {
-        throw new InvalidInputException("the model '%s' has been removed".formatted(name));
-      }
-      return entry;
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private boolean isInMemory(Entry<T> entry) {
+  private boolean isInMemory(PooledModel<T> entry) {
     lock.lock();
     try {
       return entry.state.isInMemory();
@@ -303,7 +237,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   /** Starts to load a model that fits; otherwise starts to unload one if that will help. */
-  private void loadOrMakeRoom(Entry<T> entry) {
+  private void loadOrMakeRoom(PooledModel<T> entry) {
     long missing = used + entry.bytes - budget;
     if (missing <= 0) {
       entry.state = State.LOADING;
@@ -311,18 +245,11 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
       start(() -> load(entry));
       return;
     }
-    boolean isUnloading = entries.values().stream().anyMatch(e -> e.state == State.UNLOADING);
-    List<Entry<T>> idle = entries.values().stream().filter(this::isUnloadable).toList();
+    boolean isUnloading = catalog.all().stream().anyMatch(e -> e.state == State.UNLOADING);
+    List<PooledModel<T>> idle = catalog.all().stream().filter(PooledModel::isUnloadable).toList();
     if (!isUnloading && idle.stream().mapToLong(e -> e.bytes).sum() >= missing) {
       startUnloading(idle.stream().min(Comparator.comparingLong(e -> e.lastUse)).orElseThrow());
     }
-  }
-
-  private boolean isUnloadable(Entry<T> entry) {
-    return entry.state == State.LOADED
-        && entry.leases == 0
-        && entry.promised == 0
-        && entry.model.isIdle();
   }
 
   /** Runs on a thread of its own: requests only wait, and a disconnect stops no load. */
@@ -330,7 +257,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     Thread.ofPlatform().daemon().name("kvasir-model-loader").start(task);
   }
 
-  private void load(Entry<T> entry) {
+  private void load(PooledModel<T> entry) {
     T model = null;
     KvasirException failure = null;
     try {
@@ -355,7 +282,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
   }
 
-  private void publish(Entry<T> entry, T model, KvasirException failure) {
+  private void publish(PooledModel<T> entry, T model, KvasirException failure) {
     entry.model = model;
     entry.failure = failure;
     entry.state = failure == null ? State.LOADED : State.FAILED;
@@ -365,7 +292,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     changed.signalAll();
   }
 
-  private void startUnloading(Entry<T> entry) {
+  private void startUnloading(PooledModel<T> entry) {
     entry.state = State.UNLOADING;
     start(
         () -> {
@@ -378,7 +305,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
         });
   }
 
-  private void endUnloading(Entry<T> entry) {
+  private void endUnloading(PooledModel<T> entry) {
     lock.lock();
     try {
       entry.model = null;
@@ -392,11 +319,11 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   /** Unloads a model; returns false if it is in use. */
   public boolean unload(String name) {
-    Entry<T> entry = entry(name);
     lock.lock();
     try {
+      PooledModel<T> entry = catalog.require(name);
       checkOpen();
-      if (entry.state.isInMemory() && !isUnloadable(entry)) {
+      if (entry.state.isInMemory() && !entry.isUnloadable()) {
         return false;
       }
       if (entry.state == State.LOADED) {
@@ -415,7 +342,8 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   public Optional<Lease> leaseIfLoaded(String name) {
     lock.lock();
     try {
-      return Optional.ofNullable(entries.get(name))
+      return catalog
+          .get(name)
           .filter(entry -> entry.state == State.LOADED && !closed)
           .map(Lease::new);
     } finally {
@@ -427,10 +355,10 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   public List<String> loaded() {
     lock.lock();
     try {
-      return entries.values().stream()
+      return catalog.all().stream()
           .filter(entry -> entry.state == State.LOADED)
-          .sorted(Comparator.comparingLong((Entry<T> entry) -> entry.lastUse).reversed())
-          .map(Entry::name)
+          .sorted(Comparator.comparingLong((PooledModel<T> entry) -> entry.lastUse).reversed())
+          .map(PooledModel::name)
           .toList();
     } finally {
       lock.unlock();
@@ -455,7 +383,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   int queued() {
     lock.lock();
     try {
-      return waiting.size();
+      return line.length();
     } finally {
       lock.unlock();
     }
@@ -523,7 +451,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   }
 
   private List<T> loadedModels() {
-    return entries.values().stream()
+    return catalog.all().stream()
         .filter(entry -> entry.state == State.LOADED)
         .map(entry -> entry.model)
         .toList();
@@ -536,7 +464,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     lock.lock();
     try {
       closed = true;
-      while (entries.values().stream()
+      while (catalog.all().stream()
           .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)) {
         changed.awaitUninterruptibly();
       }

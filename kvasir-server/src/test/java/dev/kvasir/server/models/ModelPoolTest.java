@@ -237,10 +237,12 @@ class ModelPoolTest {
         threads.submit(() -> pool.lease("a", waits::countDown).close());
       }
       waits.await();
-      assertThatThrownBy(() -> use(pool, "a"))
-          .isInstanceOfSatisfying(
-              KvasirException.class,
-              e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.BUSY));
+      for (int i = 0; i < 2; i++) { // a refused request is not one that waited
+        assertThatThrownBy(() -> use(pool, "a"))
+            .isInstanceOfSatisfying(
+                KvasirException.class,
+                e -> assertThat(e.reason()).isEqualTo(KvasirException.Reason.BUSY));
+      }
       slow.loadable();
     }
     use(pool, "a");
