@@ -310,15 +310,27 @@ EXPORT void KERNEL(row_products)(const float *a, const float *b, i32 first, i32 
 
 // ---- bins
 
-// As one vector where processors have it, else as two.
+// As one vector where processors have it, else as several.
 typedef float Eight __attribute__((vector_size(32)));
+typedef float Sixteen __attribute__((vector_size(64)));
 
-INLINE void add_eight(float *to, const float *from) {
-  Eight sum, weight;
-  __builtin_memcpy(&sum, to, sizeof sum);
-  __builtin_memcpy(&weight, from, sizeof weight);
-  sum += weight;
-  __builtin_memcpy(to, &sum, sizeof sum);
+#define ADD_VECTOR(type, to, from)               \
+  do {                                           \
+    type sum, weight;                            \
+    __builtin_memcpy(&sum, to, sizeof sum);      \
+    __builtin_memcpy(&weight, from, sizeof sum); \
+    sum += weight;                               \
+    __builtin_memcpy(to, &sum, sizeof sum);      \
+  } while (0)
+
+INLINE void add_fours(float *to, const float *from, const int fours) {
+  if (fours == 4) {
+    ADD_VECTOR(Sixteen, to, from);
+  } else if (fours == 2) {
+    ADD_VECTOR(Eight, to, from);
+  } else {
+    ADD_VECTOR(Four, to, from);
+  }
 }
 
 // A few sets at a time: a single set would wait for its own stores if tokens select the same bin, and each further set
@@ -329,11 +341,7 @@ INLINE void collect_sets(const uint8_t *indices, const int sets, i32 first, i32 
     const float *weight = weights + token * lanes;
     UNROLL for (int set = 0; set < sets; set++) {
       float *bin = bins + (set * SET_ROWS + index_of(indices[set * PAGE + token])) * lanes;
-      if (fours == 2) {
-        add_eight(bin, weight);
-      } else {
-        store_four(bin, load_four(bin) + load_four(weight));
-      }
+      add_fours(bin, weight, fours);
     }
   }
 }
@@ -358,17 +366,121 @@ EXPORT void KERNEL(collect)(const uint8_t *indices, i32 sets, i32 first, i32 end
     collect_lanes(indices, sets, first, end, weights, 4, bins, 1);
   } else if (lanes == 8) {
     collect_lanes(indices, sets, first, end, weights, 8, bins, 2);
+  } else if (lanes == 16) {
+    collect_lanes(indices, sets, first, end, weights, 16, bins, 4);
   } else {
-    for (i32 lane = 0; lane < lanes; lane += 4) {
-      collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
+    i32 lane = 0;
+    for (; lane + 16 <= lanes; lane += 16) {
+      collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 4);
     }
+    for (; lane + 8 <= lanes; lane += 8) {
+      collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 2);
+    }
+    if (lane < lanes) collect_lanes(indices, sets, first, end, weights + lane, lanes, bins + lane, 1);
+  }
+}
+
+// ---- sums by bit
+
+#define NIBBLE_SETS (PAGE / 4)
+#define SUBSETS 16
+#define SET_BYTES (PAGE / 8)
+
+// An expression, because functions cannot return vectors that are longer than those of the processor.
+#define LOADED(Vector, from)                        \
+  ({                                                \
+    Vector loaded;                                  \
+    __builtin_memcpy(&loaded, from, sizeof loaded); \
+    loaded;                                         \
+  })
+
+// Four sets at a time, because an addition to a bin waits for the one before. A nibble of a set selects the sum of a
+// subset of four tokens.
+#define SET_BIT_SUMS(name, Vector)                                                                             \
+  INLINE void name##_subsets(const float *weights, i64 lanes, float *sums) {                                   \
+    const int width = sizeof(Vector) / sizeof(float);                                                          \
+    for (int nibble = 0; nibble < NIBBLE_SETS; nibble++, weights += 4 * lanes, sums += SUBSETS * width) {      \
+      Vector subset[SUBSETS] = {{0}};                                                                          \
+      UNROLL for (int i = 0; i < 4; i++) {                                                                     \
+        Vector weight = LOADED(Vector, weights + i * lanes);                                                   \
+        UNROLL for (int j = 0; j < 1 << i; j++) subset[(1 << i) + j] = subset[j] + weight;                     \
+      }                                                                                                        \
+      UNROLL for (int j = 0; j < SUBSETS; j++) __builtin_memcpy(sums + j * width, &subset[j], sizeof(Vector)); \
+    }                                                                                                          \
+  }                                                                                                            \
+  INLINE void name##_add(const uint8_t *bits, const int sets, const float *sums, i64 lanes, float *bins) {     \
+    const int width = sizeof(Vector) / sizeof(float);                                                          \
+    Vector total[4];                                                                                           \
+    UNROLL for (int set = 0; set < sets; set++) total[set] = LOADED(Vector, bins + set * lanes);               \
+    for (int i = 0; i < SET_BYTES; i++) {                                                                      \
+      const float *low = sums + 2 * i * SUBSETS * width, *high = low + SUBSETS * width;                        \
+      UNROLL for (int set = 0; set < sets; set++) {                                                            \
+        i64 eight = bits[set * SET_BYTES + i];                                                                 \
+        total[set] += LOADED(Vector, low + (eight & SUBSETS - 1) * width);                                     \
+        total[set] += LOADED(Vector, high + (eight >> 4) * width);                                             \
+      }                                                                                                        \
+    }                                                                                                          \
+    UNROLL for (int set = 0; set < sets; set++) {                                                              \
+      __builtin_memcpy(bins + set * lanes, &total[set], sizeof(Vector));                                       \
+    }                                                                                                          \
+  }                                                                                                            \
+  static __attribute__((noinline)) void name(const uint8_t *bits, i32 sets, const float *weights, i64 lanes,   \
+                                             float *sums, float *bins) {                                       \
+    name##_subsets(weights, lanes, sums);                                                                      \
+    i32 set = 0;                                                                                               \
+    for (; set + 4 <= sets; set += 4) name##_add(bits + set * SET_BYTES, 4, sums, lanes, bins + set * lanes);  \
+    for (; set < sets; set++) name##_add(bits + set * SET_BYTES, 1, sums, lanes, bins + set * lanes);          \
+  }
+
+SET_BIT_SUMS(set_bits_of_four, Four)
+SET_BIT_SUMS(set_bits_of_eight, Eight)
+SET_BIT_SUMS(set_bits_of_sixteen, Sixteen)
+
+// bits (sets, page tokens / 8), weights (page tokens, lanes), sums (page tokens / 4, 16, lanes) as scratch, bins (sets,
+// lanes); lanes is a multiple of 4
+EXPORT void KERNEL(add_to_set_bits)(const uint8_t *bits, i32 sets, const float *weights, i32 lanes, float *sums,
+                                    float *bins) {
+  i32 lane = 0;
+  for (; lane + 16 <= lanes; lane += 16) set_bits_of_sixteen(bits, sets, weights + lane, lanes, sums, bins + lane);
+  for (; lane + 8 <= lanes; lane += 8) set_bits_of_eight(bits, sets, weights + lane, lanes, sums, bins + lane);
+  if (lane < lanes) set_bits_of_four(bits, sets, weights + lane, lanes, sums, bins + lane);
+}
+
+// out[row][i] = bins[i][column + row] * factors[row]; bins (count, lanes), out (rows, count)
+EXPORT void KERNEL(scaled_columns)(const float *factors, float *out, const float *bins, i32 count, i32 lanes,
+                                   i32 column, i32 rows) {
+  bins += column;
+  i32 row = 0;
+  for (; row + 4 <= rows; row += 4) {
+    Four by = load_four(factors + row);
+    const float *from = bins + row;
+    float *to = out + (i64)row * count;
+    i32 i = 0;
+    for (; i + 4 <= count; i += 4, from += 4 * (i64)lanes) {
+      Four a = load_four(from) * by, b = load_four(from + lanes) * by;
+      Four c = load_four(from + 2 * (i64)lanes) * by, d = load_four(from + 3 * (i64)lanes) * by;
+      Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+      Four ef = __builtin_shufflevector(a, b, 2, 6, 3, 7), gh = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+      store_four(to + i, __builtin_shufflevector(ab, cd, 0, 1, 4, 5));
+      store_four(to + count + i, __builtin_shufflevector(ab, cd, 2, 3, 6, 7));
+      store_four(to + 2 * (i64)count + i, __builtin_shufflevector(ef, gh, 0, 1, 4, 5));
+      store_four(to + 3 * (i64)count + i, __builtin_shufflevector(ef, gh, 2, 3, 6, 7));
+    }
+    for (; i < count; i++, from += lanes) {
+      for (int k = 0; k < 4; k++) to[(i64)k * count + i] = from[k] * factors[row + k];
+    }
+  }
+  for (; row < rows; row++) {
+    for (i32 i = 0; i < count; i++) out[(i64)row * count + i] = bins[(i64)i * lanes + row] * factors[row];
   }
 }
 
 // The weights of tokens by row for collect: probability * back * scale. Totals of probability * back are added in the
-// order of tokens. probabilities (rows, page tokens), back and totals (rows), weights (page tokens, lanes)
+// order of tokens. probabilities (rows, page tokens), back and totals (rows), weights (page tokens, lanes): the columns
+// of rows are those from at on
 EXPORT void KERNEL(weigh_tokens)(const float *probabilities, i32 rows, const float *back, const float *scales, i32 lanes,
-                                 float *totals, float *weights) {
+                                 float *totals, float *weights, i32 at) {
+  weights += at;
   i32 row = 0;
   for (; row + 4 <= rows; row += 4) {
     const float *from = probabilities + (i64)row * PAGE;

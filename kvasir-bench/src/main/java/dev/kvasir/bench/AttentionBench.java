@@ -9,6 +9,7 @@ import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.ValueOrigin;
+import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
+import java.util.function.LongSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -61,6 +63,7 @@ final class AttentionBench implements Callable<Integer> {
   private final PrintStream out;
   private final PrintStream err;
   private Kernels kernels; // set when the command runs; other commands may select others
+  private LongSupplier clock; // nanoseconds
   private boolean warm;
   private Profile randomProfile; // created with the first cache
   private final Map<String, Double> figures = new LinkedHashMap<>(); // ns per token and head
@@ -122,6 +125,20 @@ final class AttentionBench implements Callable<Integer> {
   private int[] threads;
 
   @Option(
+      names = "--value-heads",
+      defaultValue = "0",
+      paramLabel = "N",
+      description =
+          "KV heads whose values share codes of commvq; 1 codes values by head (default: as"
+              + " calibrate does).")
+  private int valueHeads;
+
+  @Option(
+      names = "--cpu-time",
+      description = "Measure CPU time of all threads instead of elapsed time: for a busy machine.")
+  private boolean measuresCpu;
+
+  @Option(
       names = "--rounds",
       defaultValue = "11",
       paramLabel = "N",
@@ -142,6 +159,7 @@ final class AttentionBench implements Callable<Integer> {
   @Override
   public Integer call() {
     kernels = KernelChoice.ofThisProcess().kernels();
+    clock = measuresCpu ? CpuTime::nanos : System::nanoTime;
     List<CacheSpec> specs = bothPrecisions(DecodeBench.specs(typedSpecs));
     check();
     try (ModelTables tables = new ModelTables()) {
@@ -175,6 +193,11 @@ final class AttentionBench implements Callable<Integer> {
     OptionValue.atLeastOne("--head-dim", headDim);
     OptionValue.atLeastOne("--kv-heads", kvHeads);
     OptionValue.atLeastOne("--rounds", rounds);
+    if (valueHeads < 0 || valueHeads > 0 && kvHeads % valueHeads != 0) {
+      throw new InvalidInputException(
+          "--value-heads is %d; expected a divisor of the %d KV heads"
+              .formatted(valueHeads, kvHeads));
+    }
     if (rotary < 0) {
       throw new InvalidInputException("--rotary is %d; expected 0 or more".formatted(rotary));
     }
@@ -280,15 +303,17 @@ final class AttentionBench implements Callable<Integer> {
     } while (System.nanoTime() - start < WARM_UP_NANOS);
   }
 
-  private static double measureCall(
+  private double measureCall(
       Attention attention, KvCache cache, int count, float[] queries, float[] output) {
-    long start = System.nanoTime();
+    long start = clock.getAsLong();
     int calls = 0;
+    long nanos;
     do {
       attendOnce(attention, cache, count, queries, output);
       calls++;
-    } while (System.nanoTime() - start < MEASURE_NANOS);
-    return (System.nanoTime() - start) / (double) calls;
+      nanos = clock.getAsLong() - start;
+    } while (nanos < MEASURE_NANOS);
+    return nanos / (double) calls;
   }
 
   private static void attendOnce(
@@ -345,7 +370,11 @@ final class AttentionBench implements Callable<Integer> {
   /** Returns a random profile for methods that need one; always the same. */
   private Profile randomProfile(CacheShape shape) {
     if (randomProfile == null) {
-      randomProfile = RandomMeadTables.addTo(RandomCodebookProfile.profile(shape), shape);
+      int together =
+          valueHeads > 0
+              ? valueHeads
+              : CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
+      randomProfile = RandomMeadTables.addTo(RandomCodebookProfile.profile(shape, together), shape);
     }
     return randomProfile;
   }

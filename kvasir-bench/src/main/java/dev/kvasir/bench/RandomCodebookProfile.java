@@ -5,7 +5,6 @@ import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.LayerRotations;
 import dev.kvasir.codec.commvq.AdditiveStages;
 import dev.kvasir.codec.commvq.CommvqProfile;
-import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.profile.Profile;
@@ -28,9 +27,12 @@ final class RandomCodebookProfile {
     this.valueHeads = valueHeads;
   }
 
-  /** Returns a profile with codebooks of every width. */
-  static Profile profile(CacheShape shape) {
-    int valueHeads = CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
+  /**
+   * Returns a profile with codebooks of every width.
+   *
+   * @param valueHeads KV heads whose values share codes
+   */
+  static Profile profile(CacheShape shape, int valueHeads) {
     Profile profile = Profile.empty("random");
     for (int bits = 1; bits <= MAX_BITS; bits++) {
       profile = new RandomCodebookProfile(shape, valueHeads).with(profile, bits);

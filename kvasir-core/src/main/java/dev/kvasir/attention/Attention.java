@@ -26,6 +26,12 @@ public final class Attention {
   /** Parts per thread in a prefill step, since the last tiles take longer than the first. */
   private static final int PARTS_PER_THREAD = 4;
 
+  /**
+   * Parts per thread from which on KV heads pass together: with fewer, threads would wait for the
+   * last part longer than the heads save.
+   */
+  private static final int MIN_PARTS_PER_THREAD = 2;
+
   private static final float[] NO_SINKS = {};
 
   private final AttentionShape shape;
@@ -34,7 +40,7 @@ public final class Attention {
   private final int expandedTokens; // of a tile that shares expanded pages
   private final int storedTokens; // minimum for a tile on stored pages
   private final int maxPasses; // of a tile, over all KV heads
-  private final KvPass[] passes; // by worker
+  private final HeadPasses[] passes; // by worker
   private final PartialOutputs partials;
   private final PartialOutputs[] workerPartials; // by worker
   private final AttentionObservers observers;
@@ -43,6 +49,7 @@ public final class Attention {
 
   private QueryTile[] tiles = {};
   private int tileCount; // of the current step
+  private int slots; // of partial outputs to be merged in the current layer
 
   private int layer;
   private int window;
@@ -59,11 +66,11 @@ public final class Attention {
     this.maxPasses = shape.kvHeads() * Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS);
     this.partials = new PartialOutputs(MAX_ROWS, shape.valueDim());
     this.observers = new AttentionObservers(shape, kernels, workers);
-    this.passes = new KvPass[workers.size()];
+    this.passes = new HeadPasses[workers.size()];
     this.workerPartials = new PartialOutputs[workers.size()];
     int maxRows = Math.max(PageReader.PREFILL_ROWS, expandedTokens * shape.queriesPerKvHead());
     for (int i = 0; i < passes.length; i++) {
-      passes[i] = new KvPass(shape, kernels, maxRows);
+      passes[i] = new HeadPasses(shape, kernels, maxRows);
       workerPartials[i] = new PartialOutputs(PageReader.PREFILL_ROWS, shape.valueDim());
     }
   }
@@ -101,18 +108,27 @@ public final class Attention {
       int to = Math.min(tileEnd, end);
       int stepTokens = tileEnd - begin; // including those outside this engine step
       boolean isFew = isFew(stepTokens);
-      nextTile()
-          .set(
-              cache,
-              firstRow + from - position,
-              to - from,
-              from,
-              prefillsOnStored || isFew,
-              isFew && begin == stepBegin && tileEnd == stepEnd,
-              stepTokens == 1 ? Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS) : 1);
+      QueryTile tile = nextTile();
+      tile.set(
+          cache,
+          firstRow + from - position,
+          to - from,
+          from,
+          prefillsOnStored || isFew,
+          isFew && begin == stepBegin && tileEnd == stepEnd,
+          stepTokens == 1 ? Math.ceilDiv(shape.queriesPerKvHead(), MAX_ROWS) : 1);
+      ensurePasses(tile.maxHeads());
       from = to;
     }
     observers.add(cache, firstRow, count, position);
+  }
+
+  private void ensurePasses(int heads) {
+    if (heads > 1) {
+      for (HeadPasses worker : passes) {
+        worker.ensureCapacity(heads);
+      }
+    }
   }
 
   /** Returns the tokens of a tile: as many as compute together, or fewer if threads would idle. */
@@ -177,32 +193,46 @@ public final class Attention {
     sinks = scoresOfSinks;
     queries = rotatedQueries;
     out = output;
-    int parts = 0;
-    int slots = 0; // of partial outputs to be merged
-    for (int i = 0; i < tileCount; i++) {
-      tiles[i].plan(window, parts, slots);
-      parts = tiles[i].endPart();
-      slots += tiles[i].slots();
+    int parts = plan(true);
+    if (workers.size() > 1 && parts < MIN_PARTS_PER_THREAD * workers.size()) {
+      parts = plan(false);
     }
-    partials.ensureCapacity(slots);
     workers.run(attendPart, parts);
     if (slots > 0) {
       workers.run(merge, tileCount * maxPasses);
     }
   }
 
+  /** Plans the tiles of a layer and returns their parts. */
+  private int plan(boolean passTogether) {
+    int parts = 0;
+    slots = 0;
+    for (int i = 0; i < tileCount; i++) {
+      tiles[i].plan(window, passTogether, parts, slots);
+      parts = tiles[i].endPart();
+      slots += tiles[i].slots();
+    }
+    partials.ensureCapacity(slots);
+    return parts;
+  }
+
   private void attendPart(int part, int worker) {
     QueryTile tile = tileOf(part);
-    KvPass kvPass = passes[worker];
+    HeadPasses mine = passes[worker];
     int pass = tile.passOf(part);
     if (tile.isSplit()) {
-      tile.attend(kvPass, layer, window, queries, pass, tile.splitOf(part));
-      kvPass.store(partials, tile.slot(part));
+      int split = tile.splitOf(part);
+      tile.attend(mine, layer, window, queries, pass, split);
+      for (int head = 0; head < tile.heads(); head++) {
+        mine.of(head).store(partials, tile.slotOfPass(pass + head) + split);
+      }
     } else if (tile.splits() > 1) {
       attendSplits(tile, pass, worker);
     } else {
-      tile.attend(kvPass, layer, window, queries, pass, 0);
-      finish(tile, pass, kvPass);
+      tile.attend(mine, layer, window, queries, pass, 0);
+      for (int head = 0; head < tile.heads(); head++) {
+        finish(tile, pass + head, mine.of(head));
+      }
     }
   }
 
@@ -224,12 +254,17 @@ public final class Attention {
   /** Computes all splits on one worker, with the same passes and sums as several threads. */
   private void attendSplits(QueryTile tile, int pass, int worker) {
     PartialOutputs workerOutputs = workerPartials[worker];
-    workerOutputs.ensureCapacity(tile.splits());
-    for (int split = 0; split < tile.splits(); split++) {
+    int splits = tile.splits();
+    workerOutputs.ensureCapacity(splits * tile.heads());
+    for (int split = 0; split < splits; split++) {
       tile.attend(passes[worker], layer, window, queries, pass, split);
-      passes[worker].store(workerOutputs, split);
+      for (int head = 0; head < tile.heads(); head++) {
+        passes[worker].of(head).store(workerOutputs, head * splits + split);
+      }
     }
-    merge(tile, pass, workerOutputs, 0);
+    for (int head = 0; head < tile.heads(); head++) {
+      merge(tile, pass + head, workerOutputs, head * splits);
+    }
   }
 
   /** Writes the output of a pass over the whole past. */

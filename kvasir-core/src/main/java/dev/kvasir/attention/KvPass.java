@@ -25,7 +25,6 @@ final class KvPass {
   private final float[] sums; // (rows)
   private int heads; // query heads per token
   private int rows; // of all tokens
-  private BlockView[] views = {}; // of the blocks being visited
 
   KvPass(AttentionShape shape, Kernels kernels, int maxRows) {
     this.shape = shape;
@@ -42,11 +41,20 @@ final class KvPass {
    * Starts a pass for the query heads of some tokens.
    *
    * @param computeOnStored whether they compute on stored blocks, or on expanded ones
+   * @param first the pass of the first KV head among those that visit each block in turn
+   * @param head index of this KV head among them
+   * @param headCount their number
    */
-  void begin(int tokens, int headsOfToken, boolean computeOnStored) {
+  void begin(
+      int tokens,
+      int headsOfToken,
+      boolean computeOnStored,
+      KvPass first,
+      int head,
+      int headCount) {
     heads = headsOfToken;
     rows = tokens * headsOfToken;
-    readers.beginPass(computeOnStored);
+    readers.beginPass(computeOnStored, first.readers, head, headCount);
     Arrays.fill(accumulator, 0, rows * shape.valueDim(), 0);
     Arrays.fill(maxima, 0, rows, Float.NEGATIVE_INFINITY);
     Arrays.fill(sums, 0, rows, 0);
@@ -60,47 +68,22 @@ final class KvPass {
     kernels.rows().scale(queries, to, length, (float) (1 / Math.sqrt(shape.keyDim())));
   }
 
-  /**
-   * Visits consecutive blocks of a layer.
-   *
-   * @param position position of the first query token
-   * @param end position after the last query token
-   * @param window positions that a query sees, itself included
-   */
-  void visit(
-      KvCache cache,
-      int layer,
-      int kvHead,
-      int firstBlock,
-      int lastBlock,
-      int position,
-      int end,
-      int window) {
-    int count = lastBlock - firstBlock + 1;
-    if (views.length < count) {
-      views = new BlockView[count];
-    }
-    for (int i = 0; i < count; i++) {
-      views[i] = cache.view(layer, firstBlock + i);
-    }
-    prefetch(kvHead, count);
-    for (int i = 0; i < count; i++) {
-      int begin = cache.firstPosition(firstBlock + i);
-      int visible = Math.min(cache.firstPosition(firstBlock + i + 1), end) - begin;
-      visit(views[i], kvHead, position - begin, visible, window);
-    }
-    Arrays.fill(views, 0, count, null);
-  }
-
   /** Announces the last page of the blocks to its reader. */
-  private void prefetch(int kvHead, int count) {
+  void prefetch(BlockView[] views, int count, int kvHead) {
     int last = count - 1;
     while (last >= 0 && !views[last].prefetch(readers, kvHead)) {
       last--;
     }
   }
 
-  private void visit(BlockView view, int kvHead, int seen, int visible, int window) {
+  /**
+   * Visits a block.
+   *
+   * @param seen the last token of the block that the first row sees; beyond its end if it sees all
+   * @param visible tokens that the last row sees
+   * @param window positions that a query sees, itself included
+   */
+  void visit(BlockView view, int kvHead, int seen, int visible, int window) {
     int tokens = view.tokensToRead(visible);
     view.score(readers, kvHead, tokens, queries, rows, scores);
     softmax(seen, tokens, window);

@@ -26,8 +26,10 @@ final class QueryTile {
   private boolean isStored;
   private boolean isAlone;
   private int headParts;
+  private int maxHeads; // KV heads that can pass together
 
   // The KV splits of the current layer.
+  private int heads; // KV heads that pass together
   private int firstPage;
   private int lastPage;
   private int firstSplit;
@@ -64,6 +66,17 @@ final class QueryTile {
     isStored = computesOnStored;
     isAlone = isOnly;
     headParts = parts;
+    maxHeads = isOnly && parts == 1 ? headsTogether(source) : 1;
+  }
+
+  private int headsTogether(KvCache source) {
+    int together = source.headsPerPass();
+    return shape.kvHeads() % together == 0 ? together : 1;
+  }
+
+  /** Returns how many KV heads can pass together. */
+  int maxHeads() {
+    return maxHeads;
   }
 
   /** Drops the reference to the cache. */
@@ -75,10 +88,12 @@ final class QueryTile {
    * Cuts the past that a layer reads into KV splits.
    *
    * @param window positions that a query sees, itself included
+   * @param passTogether whether KV heads pass together that read blocks faster so
    * @param part index of its first part among the parts of all tiles
    * @param slot its first partial output, if {@link #isSplit}
    */
-  void plan(int window, int part, int slot) {
+  void plan(int window, boolean passTogether, int part, int slot) {
+    heads = passTogether ? maxHeads : 1;
     firstPage = cache.blockOf(Math.max(0, position - window + 1));
     lastPage = cache.blockOf(position + tokens - 1);
     firstSplit = isStored ? firstPage / SPLIT_PAGES : 0;
@@ -101,20 +116,15 @@ final class QueryTile {
 
   /** Returns the index after its last part. */
   int endPart() {
-    return firstPart + passesPerHead() * headParts * shape.kvHeads();
+    return firstPart + passesPerHead() * passes() / heads;
   }
 
   /** Returns how many of its partial outputs different threads compute. */
   int slots() {
-    return isSplit() ? endPart() - firstPart : 0;
+    return isSplit() ? splits * passes() : 0;
   }
 
-  /** Returns the slot of a part's output if the tile is split. */
-  int slot(int part) {
-    return firstSlot + part - firstPart;
-  }
-
-  /** Returns the first slot of a KV head's pass. */
+  /** Returns the first slot of a pass. */
   int slotOfPass(int pass) {
     return firstSlot + pass * splits;
   }
@@ -131,9 +141,14 @@ final class QueryTile {
     return isSplit() ? splits : 1;
   }
 
-  /** Returns the pass, over all KV heads, that a part belongs to. */
+  /** Returns the first pass of a part, over all KV heads. */
   int passOf(int part) {
-    return (part - firstPart) / passesPerHead();
+    return (part - firstPart) / passesPerHead() * heads;
+  }
+
+  /** Returns the passes of a part: one for each KV head that passes together. */
+  int heads() {
+    return heads;
   }
 
   /** Returns the split that a part computes if the tile is split; 0 otherwise. */
@@ -172,10 +187,12 @@ final class QueryTile {
     return cache.observer().attentionHorizon() > 0;
   }
 
-  void attend(KvPass kvPass, int layer, int window, float[] queries, int pass, int split) {
-    kvPass.begin(tokens, headCount(pass), isStored);
-    for (int token = 0; token < tokens; token++) {
-      kvPass.query(token, queries, headAt(token, pass) * shape.keyDim());
+  void attend(HeadPasses worker, int layer, int window, float[] queries, int pass, int split) {
+    worker.begin(heads, tokens, headCount(pass), isStored);
+    for (int head = 0; head < heads; head++) {
+      for (int token = 0; token < tokens; token++) {
+        worker.of(head).query(token, queries, headAt(token, pass + head) * shape.keyDim());
+      }
     }
     int first = firstPage;
     int last = lastPage;
@@ -184,7 +201,7 @@ final class QueryTile {
       first = Math.max(first, from);
       last = Math.min(last, from + SPLIT_PAGES - 1);
     }
-    kvPass.visit(cache, layer, kvHead(pass), first, last, position, position + tokens, window);
-    kvPass.end();
+    worker.visit(cache, layer, kvHead(pass), first, last, position, position + tokens, window);
+    worker.end();
   }
 }

@@ -28,8 +28,19 @@ public final class BlockReaders {
    *     vectors
    */
   public void beginPass(boolean computesOnStored) {
+    beginPass(computesOnStored, this, 0, 1);
+  }
+
+  /**
+   * Starts a pass of one of several adjacent KV heads that visit each block in turn.
+   *
+   * @param first readers of the first of them
+   * @param head index of this head among them
+   * @param heads their number
+   */
+  public void beginPass(boolean computesOnStored, BlockReaders first, int head, int heads) {
     isStored = computesOnStored;
-    pages.beginPass();
+    pages.beginPass(first.pages, head, heads);
   }
 
   /** Scales deferred sums of a row after its running maximum has grown. */

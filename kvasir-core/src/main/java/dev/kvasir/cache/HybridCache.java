@@ -284,6 +284,11 @@ final class HybridCache implements KvCache {
   }
 
   @Override
+  public int headsPerPass() {
+    return pages.headsPerPass();
+  }
+
+  @Override
   public boolean prefillsLike(KvCache other) {
     return other instanceof HybridCache hybrid && pages.prefillsLike(hybrid.pages);
   }

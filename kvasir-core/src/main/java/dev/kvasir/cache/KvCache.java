@@ -108,6 +108,11 @@ public interface KvCache extends CacheContents, AutoCloseable {
    */
   int maxQueryRows();
 
+  /** Returns how many adjacent KV heads read a page faster together: a divisor of the KV heads. */
+  default int headsPerPass() {
+    return 1;
+  }
+
   /**
    * Returns whether a prompt whose quantization is deferred has the same bits in both caches, so
    * that one can copy what the other has computed.

@@ -37,6 +37,7 @@ public final class PagedCache implements KvCache {
   private final PageRequantizer requantizer; // null without a budget
   private final RequantizablePages requantizable; // null if pages are never requantized for others
   private final PrefillLayout prefill;
+  private final int headsPerPass;
   private final DraftObserver draft;
   private UncheckedBlocks unchecked; // null once every block has been checked
   private int length;
@@ -71,6 +72,7 @@ public final class PagedCache implements KvCache {
     this.boundaries = blocks.pool().boundaries();
     PageCodec pageCodec = config.codec().orElse(null);
     this.prefill = PrefillLayout.of(config);
+    this.headsPerPass = pageCodec == null ? 1 : pageCodec.headsPerPass();
     this.draft = new DraftObserver(blocks.groups().shape(), codec);
     this.requantizer =
         budget == null ? null : new PageRequantizer(budget, (RequantizingSequence) codec, blocks);
@@ -269,6 +271,11 @@ public final class PagedCache implements KvCache {
   @Override
   public int maxQueryRows() {
     return prefill.maxQueryRows();
+  }
+
+  @Override
+  public int headsPerPass() {
+    return headsPerPass;
   }
 
   @Override

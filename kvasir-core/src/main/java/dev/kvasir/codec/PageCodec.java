@@ -64,6 +64,14 @@ public interface PageCodec {
   }
 
   /**
+   * Returns how many adjacent KV heads read a page faster together, because they share codes: a
+   * divisor of the KV heads. Results are the same.
+   */
+  default int headsPerPass() {
+    return 1;
+  }
+
+  /**
    * Returns whether reading a stored page leaves the state of its sequence unchanged. If so, the
    * checksum of a memory-mapped page can wait until attention starts.
    */

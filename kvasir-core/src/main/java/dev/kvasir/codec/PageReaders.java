@@ -34,6 +34,9 @@ public final class PageReaders {
   private final List<Kind<?>> kinds = new ArrayList<>();
   private final List<PageReader> readers =
       new ArrayList<>(); // one for each kind, in the same order
+  private PageReaders firstHead = this;
+  private int head; // of those that pass together
+  private int heads = 1;
 
   /**
    * Creates an empty set of readers.
@@ -79,10 +82,41 @@ public final class PageReaders {
     return reader;
   }
 
+  /** Starts a pass over the pages of a single KV head. */
   public void beginPass() {
+    beginPass(this, 0, 1);
+  }
+
+  /**
+   * Starts a pass over the pages of one of several adjacent KV heads that pass together: all of
+   * them visit a page, in their order, before the first one visits the next page.
+   *
+   * @param ofFirst readers of the first of them
+   * @param place index of this head among them
+   * @param count their number
+   */
+  public void beginPass(PageReaders ofFirst, int place, int count) {
+    firstHead = ofFirst;
+    head = place;
+    heads = count;
     for (int i = 0; i < readers.size(); i++) {
       readers.get(i).beginPass();
     }
+  }
+
+  /** Returns the readers of the first KV head of those that pass together. */
+  public PageReaders firstHead() {
+    return firstHead;
+  }
+
+  /** Returns the index of this KV head among those that pass together. */
+  public int head() {
+    return head;
+  }
+
+  /** Returns the number of KV heads that pass together. */
+  public int heads() {
+    return heads;
   }
 
   /** Scales deferred sums of a row after its running maximum has grown. */

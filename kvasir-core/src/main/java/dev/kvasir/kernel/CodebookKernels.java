@@ -1,5 +1,7 @@
 package dev.kvasir.kernel;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
 import dev.kvasir.page.PageSize;
 import java.lang.foreign.MemorySegment;
 
@@ -75,7 +77,7 @@ public interface CodebookKernels {
    * @param inverseScales // (rows)
    * @param scales // (page tokens)
    * @param totals // (rows), added to
-   * @param weights // (page tokens, stride); the first {@code rows} columns are set
+   * @param weights // (page tokens, stride); {@code rows} columns from {@code at} on are set
    */
   default void tokenWeights(
       float[] probabilities,
@@ -84,8 +86,9 @@ public interface CodebookKernels {
       float[] scales,
       int stride,
       float[] totals,
-      float[] weights) {
-    TokenWeights.compute(probabilities, rows, inverseScales, scales, stride, totals, weights);
+      float[] weights,
+      int at) {
+    TokenWeights.compute(probabilities, rows, inverseScales, scales, stride, totals, weights, at);
   }
 
   /**
@@ -94,9 +97,11 @@ public interface CodebookKernels {
    * @param indices // (sets, page tokens)
    * @param weights // (tokens, stride)
    * @param stride a multiple of 4
-   * @param bins // (sets, {@link Int8Codebooks#CODEWORDS}, stride), added to
+   * @param bins floats, fastest if aligned to a cache line // (sets, {@link
+   *     Int8Codebooks#CODEWORDS}, stride), added to
    */
-  void scatterAdd(byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins);
+  void scatterAdd(
+      byte[] indices, int sets, int tokens, float[] weights, int stride, MemorySegment bins);
 
   /**
    * Adds the weights of tokens to the bins of their set bits. The tokens of a nibble are added up
@@ -105,10 +110,46 @@ public interface CodebookKernels {
    * @param bits as {@link dev.kvasir.page.BitCodes} packs them // (sets, page tokens / 8)
    * @param weights // (page tokens, stride)
    * @param stride a multiple of 4
-   * @param bins // (sets, stride), added to
+   * @param scratch {@link #setBitScratch} floats, aligned to a cache line for speed
+   * @param bins floats // (sets, stride), added to
    */
-  default void addToSetBits(byte[] bits, int sets, float[] weights, int stride, float[] bins) {
-    SetBitSums.add(bits, sets, weights, stride, bins);
+  default void addToSetBits(
+      byte[] bits,
+      int sets,
+      float[] weights,
+      int stride,
+      MemorySegment scratch,
+      MemorySegment bins) {
+    SetBitSums.add(bits, sets, weights, stride, scratch, bins);
+  }
+
+  /** Returns the floats of scratch memory of {@link #addToSetBits}. */
+  static int setBitScratch(int stride) {
+    return SetBitSums.SUBSET_SUMS * stride;
+  }
+
+  /**
+   * Copies columns of bins, each times a factor: {@code out[row][i] = bins[i][column + row] *
+   * factors[row]}.
+   *
+   * @param bins floats // (count, stride)
+   * @param factors // (rows)
+   * @param out // (rows, count), set
+   */
+  default void scaledColumns(
+      MemorySegment bins,
+      int count,
+      int stride,
+      int column,
+      int rows,
+      float[] factors,
+      float[] out) {
+    for (int i = 0; i < count; i++) {
+      long at = (long) i * stride + column;
+      for (int row = 0; row < rows; row++) {
+        out[row * count + i] = bins.getAtIndex(JAVA_FLOAT, at + row) * factors[row];
+      }
+    }
   }
 
   /**

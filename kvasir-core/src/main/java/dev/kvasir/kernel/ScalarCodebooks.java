@@ -1,5 +1,7 @@
 package dev.kvasir.kernel;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -70,12 +72,13 @@ final class ScalarCodebooks implements CodebookKernels {
 
   @Override
   public void scatterAdd(
-      byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins) {
+      byte[] indices, int sets, int tokens, float[] weights, int stride, MemorySegment bins) {
     for (int token = 0; token < tokens; token++) {
       for (int set = 0; set < sets; set++) {
         int bin = (set * Int8Codebooks.CODEWORDS + indices[set * PageSize.TOKENS + token]) * stride;
         for (int column = 0; column < stride; column++) {
-          bins[bin + column] += weights[token * stride + column];
+          float sum = bins.getAtIndex(JAVA_FLOAT, bin + column) + weights[token * stride + column];
+          bins.setAtIndex(JAVA_FLOAT, bin + column, sum);
         }
       }
     }

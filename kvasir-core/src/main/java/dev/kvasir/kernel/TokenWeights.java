@@ -18,13 +18,14 @@ final class TokenWeights {
       float[] scales,
       int stride,
       float[] totals,
-      float[] weights) {
+      float[] weights,
+      int at) {
     int row = 0;
     for (; row + 4 <= rows; row += 4) {
-      computeFour(probabilities, row, inverseScales, scales, stride, totals, weights);
+      computeFour(probabilities, row, inverseScales, scales, stride, totals, weights, at);
     }
     for (; row < rows; row++) {
-      computeOne(probabilities, row, inverseScales, scales, stride, totals, weights);
+      computeOne(probabilities, row, inverseScales, scales, stride, totals, weights, at);
     }
   }
 
@@ -35,14 +36,15 @@ final class TokenWeights {
       float[] scales,
       int stride,
       float[] totals,
-      float[] weights) {
+      float[] weights,
+      int at) {
     float total0 = 0;
     float total1 = 0;
     float total2 = 0;
     float total3 = 0;
     for (int token = 0; token < PAGE; token++) {
       int from = row * PAGE + token;
-      int to = token * stride + row;
+      int to = at + token * stride + row;
       float probability0 = probabilities[from] * inverseScales[row];
       float probability1 = probabilities[from + PAGE] * inverseScales[row + 1];
       float probability2 = probabilities[from + 2 * PAGE] * inverseScales[row + 2];
@@ -69,12 +71,13 @@ final class TokenWeights {
       float[] scales,
       int stride,
       float[] totals,
-      float[] weights) {
+      float[] weights,
+      int at) {
     float total = 0;
     for (int token = 0; token < PAGE; token++) {
       float probability = probabilities[row * PAGE + token] * inverseScales[row];
       total += probability;
-      weights[token * stride + row] = probability * scales[token];
+      weights[at + token * stride + row] = probability * scales[token];
     }
     totals[row] += total;
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.page.BitCodes;
 import dev.kvasir.page.PageSize;
+import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,7 +37,13 @@ class SetBitSumsTest {
     KernelChoice.ofThisProcess()
         .kernels()
         .codebooks()
-        .addToSetBits(bits, sets, weights, stride, bins);
+        .addToSetBits(
+            bits,
+            sets,
+            weights,
+            stride,
+            MemorySegment.ofArray(new float[CodebookKernels.setBitScratch(stride)]),
+            MemorySegment.ofArray(bins));
     assertThat(bins).containsExactly(expected);
   }
 }

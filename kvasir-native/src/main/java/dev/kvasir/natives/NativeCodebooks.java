@@ -3,6 +3,7 @@ package dev.kvasir.natives;
 import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RotaryCodes;
+import dev.kvasir.page.BitCodes;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -25,13 +26,17 @@ final class NativeCodebooks implements CodebookKernels {
   private static final NativeFunction ROTATED_SCORES =
       NativeFunctions.floatFunction("turned_scores", "[B [BIIII [F [F [F [F [F [FI [F [F");
   private static final NativeFunction TOKEN_WEIGHTS =
-      NativeFunctions.floatFunction("weigh_tokens", "[FI [F [FI [F [F");
+      NativeFunctions.floatFunction("weigh_tokens", "[FI [F [FI [F [FI");
   private static final NativeFunction GATHERED_SUMS =
       NativeFunctions.floatFunction("picked_sums", "[FI [BIIII [F");
   private static final NativeFunction ROW_DOTS =
       NativeFunctions.floatFunction("row_products", "[F [FIII [F");
   private static final NativeFunction SCATTER_ADD =
-      NativeFunctions.floatFunction("collect", "[BIII [FI [F");
+      NativeFunctions.floatFunction("collect", "[BIII [FI M");
+  private static final NativeFunction ADD_TO_SET_BITS =
+      NativeFunctions.floatFunction("add_to_set_bits", "[BI [FI MM");
+  private static final NativeFunction SCALED_COLUMNS =
+      NativeFunctions.floatFunction("scaled_columns", "[F [F MIIII");
   private static final NativeFunction MIN_DISTANCES =
       NativeFunctions.floatFunction("least_distances", "[FI [FI [F");
 
@@ -138,17 +143,17 @@ final class NativeCodebooks implements CodebookKernels {
       float[] scales,
       int stride,
       float[] totals,
-      float[] weights) {
+      float[] weights,
+      int at) {
     int tokens = PageSize.TOKENS;
     Bounds.check(probabilities.length, 0, rows, tokens, tokens);
     Bounds.check(inverseScales.length, 0, rows);
     Bounds.check(scales.length, 0, tokens);
     Bounds.check(totals.length, 0, rows);
-    Bounds.check(stride, 0, rows);
-    Bounds.check(weights.length, 0, tokens, stride, stride);
+    Bounds.check(weights.length, at, tokens, stride, rows);
     try {
       TOKEN_WEIGHTS.handle.invokeExact(
-          probabilities, rows, inverseScales, scales, stride, totals, weights);
+          probabilities, rows, inverseScales, scales, stride, totals, weights, at);
     } catch (Throwable e) {
       throw NativeFunctions.unexpected(e);
     }
@@ -189,11 +194,11 @@ final class NativeCodebooks implements CodebookKernels {
 
   @Override
   public void scatterAdd(
-      byte[] indices, int sets, int tokens, float[] weights, int stride, float[] bins) {
+      byte[] indices, int sets, int tokens, float[] weights, int stride, MemorySegment bins) {
     Bounds.checkMultiple("stride", stride, 4);
     checkIndices(indices, sets, tokens);
     Bounds.check(weights.length, 0, tokens, stride, stride);
-    Bounds.check(bins.length, 0, sets * Int8Codebooks.CODEWORDS, stride, stride);
+    checkFloats(bins, sets * Int8Codebooks.CODEWORDS, stride);
     int perCall = WEIGHTS.itemsPerCall(tokens, (long) sets * stride);
     for (int token = 0; token < tokens; token += perCall) {
       int end = Math.min(tokens, token + perCall);
@@ -202,6 +207,50 @@ final class NativeCodebooks implements CodebookKernels {
       } catch (Throwable e) {
         throw NativeFunctions.unexpected(e);
       }
+    }
+  }
+
+  private static void checkFloats(MemorySegment floats, int rows, int stride) {
+    Bounds.check(floats.byteSize(), 0, (long) Float.BYTES * rows * stride);
+  }
+
+  @Override
+  public void addToSetBits(
+      byte[] bits,
+      int sets,
+      float[] weights,
+      int stride,
+      MemorySegment scratch,
+      MemorySegment bins) {
+    Bounds.checkMultiple("stride", stride, 4);
+    Bounds.check(bits.length, 0, sets, BitCodes.SET_BYTES, BitCodes.SET_BYTES);
+    Bounds.check(weights.length, 0, PageSize.TOKENS, stride, stride);
+    checkFloats(scratch, 1, CodebookKernels.setBitScratch(stride));
+    checkFloats(bins, sets, stride);
+    try {
+      ADD_TO_SET_BITS.handle.invokeExact(bits, sets, weights, stride, scratch, bins);
+    } catch (Throwable e) {
+      throw NativeFunctions.unexpected(e);
+    }
+  }
+
+  @Override
+  public void scaledColumns(
+      MemorySegment bins,
+      int count,
+      int stride,
+      int column,
+      int rows,
+      float[] factors,
+      float[] out) {
+    Bounds.check(stride, column, rows);
+    checkFloats(bins, count, stride);
+    Bounds.check(factors.length, 0, rows);
+    Bounds.check(out.length, 0, rows, count, count);
+    try {
+      SCALED_COLUMNS.handle.invokeExact(factors, out, bins, count, stride, column, rows);
+    } catch (Throwable e) {
+      throw NativeFunctions.unexpected(e);
     }
   }
 

@@ -10,6 +10,7 @@ import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.page.PageSize;
+import java.lang.foreign.MemorySegment;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -54,8 +55,11 @@ class NativeCodebooksTest {
     int stride = 8;
     float[] bins = randomFloats(sets * Int8Codebooks.CODEWORDS * stride);
     float[] foundBins = bins.clone();
-    scalar.codebooks().scatterAdd(indices, sets, TOKENS, rotated, stride, bins);
-    nativeKernels.scatterAdd(indices, sets, TOKENS, rotated, stride, foundBins);
+    scalar
+        .codebooks()
+        .scatterAdd(indices, sets, TOKENS, rotated, stride, MemorySegment.ofArray(bins));
+    nativeKernels.scatterAdd(
+        indices, sets, TOKENS, rotated, stride, MemorySegment.ofArray(foundBins));
     assertThat(foundBins).isEqualTo(bins);
 
     int[] rowIndices = random.ints(90, 0, TOKENS).toArray();

@@ -8,6 +8,7 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.SharedArena;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** CommVQ: keys before rotation, and values, as sums of codebook rows trained for the model. */
 public final class CommvqCodec implements StatelessCodec {
@@ -18,6 +19,9 @@ public final class CommvqCodec implements StatelessCodec {
 
   /** With fewer tokens, reading a codebook costs too much per token. */
   private static final int MIN_TOKENS_PER_TASK = 4;
+
+  /** With more heads, the weights of their query rows by codebook row leave the L1 cache. */
+  private static final int MAX_HEADS_PER_PASS = 4;
 
   private final CommvqShape shape;
   private final Optional<ModelCodebooks> codebooks;
@@ -159,6 +163,14 @@ public final class CommvqCodec implements StatelessCodec {
       encoders[worker] = new LayerEncoder(kernels, heads, beam);
     }
     encoders[worker].encode(x, TOKENS, from, endOfTask(from), out.codes(), out.scales());
+  }
+
+  @Override
+  public int headsPerPass() {
+    return IntStream.iterate(MAX_HEADS_PER_PASS, heads -> heads - 1)
+        .filter(heads -> shape.valueHeads() % heads == 0)
+        .findFirst()
+        .orElseThrow();
   }
 
   @Override

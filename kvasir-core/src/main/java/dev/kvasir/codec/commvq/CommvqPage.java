@@ -228,6 +228,11 @@ public final class CommvqPage implements Page {
     return position;
   }
 
+  /** Returns whether the values of adjacent heads have the same codes. */
+  boolean shareValueCodes(int firstHead, int heads) {
+    return firstHead / shape.valueHeads() == (firstHead + heads - 1) / shape.valueHeads();
+  }
+
   /**
    * Reads the codes of a head's keys.
    *

@@ -4,19 +4,17 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageReader;
 import dev.kvasir.codec.PageReaders;
 import dev.kvasir.kernel.CodebookKernels;
-import dev.kvasir.kernel.DenseMatrix;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.RopeRotation;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RotaryCodes;
-import dev.kvasir.kernel.RowBlock;
 import java.util.Arrays;
 
 /**
  * Attends to pages of codes, for a few query rows that share a KV head. {@link KeyScoring}
- * determines how keys are scored. Values are never decoded: weights are summed per codebook row, or
- * per bit that adds a row, over all pages of a pass, and multiplied with the rows once at its end.
+ * determines how keys are scored. Values are never decoded: {@link ValueBins} sums weights over all
+ * pages of a pass, and multiplies them with codebook rows once at its end.
  */
 final class CommvqReader implements PageReader {
   static final PageReaders.Kind<CommvqReader> KIND = new PageReaders.Kind<>(CommvqReader::new);
@@ -29,31 +27,26 @@ final class CommvqReader implements PageReader {
   /** Sums of weights stay below 2^27, and sums of halves require weights below 2^15. */
   private static final float LOWERED = 0x1p-20f;
 
-  private final Kernels kernels;
+  private final PageReaders readers;
   private final int valueDim;
   private final KeyScorer sumScorer;
   private final KeyScorer tableScorer;
-  private final float[] scales = new float[PAGE];
-  private byte[] indices = {}; // (sets, PAGE)
-
-  private final float[] weights = new float[PAGE * PageReader.MAX_ROWS]; // (PAGE, lanes)
   private final float[] totals = new float[PageReader.MAX_ROWS]; // sum of the weights of all tokens
   private final float[] pendingScale = new float[PageReader.MAX_ROWS];
-  private final float[] inverseScale = new float[PageReader.MAX_ROWS]; // 1 / pendingScale
-  private float[] bins = {}; // (sets, ROWS, lanes)
-  private float[] transposedBins = {}; // (rows, sets, ROWS), lowered
+  private final float[] factors = new float[PageReader.MAX_ROWS]; // derived from pendingScale
   private final float[] lowered; // (rows, valueDim)
-  private final RowBlock inputRows = new RowBlock();
-  private final RowBlock outputRows = new RowBlock();
+  private final ValueBins ownBins;
+  private ValueBins bins; // those of the first head that this one passes with
   private CompactLayerCodebooks valueCodebooks; // null until the pass reaches any
   private int valueHead;
-  private int lanes;
+  private int place; // among the heads that share bins
 
   private CommvqReader(PageReaders readers) {
-    this.kernels = readers.kernels();
+    this.readers = readers;
     this.valueDim = readers.valueDim();
-    this.sumScorer = new SummedKeyScorer(kernels);
-    this.tableScorer = new TableKeyScorer(kernels);
+    this.sumScorer = new SummedKeyScorer(readers.kernels());
+    this.tableScorer = new TableKeyScorer(readers.kernels());
+    this.ownBins = new ValueBins(readers.kernels());
     this.lowered = new float[PageReader.MAX_ROWS * valueDim];
   }
 
@@ -76,39 +69,23 @@ final class CommvqReader implements PageReader {
       Page page, int kvHead, float[] probabilities, int rows, float[] accumulator) {
     CommvqPage quantized = (CommvqPage) page;
     if (valueCodebooks == null) {
-      beginAccumulation(quantized.layerCodebooks(), kvHead, rows);
+      beginAccumulation(quantized, kvHead, rows);
     }
-    quantized.readValueScales(kernels, scales);
     for (int row = 0; row < rows; row++) {
-      inverseScale[row] = 1 / pendingScale[row];
+      factors[row] = 1 / pendingScale[row];
     }
-    kernels
-        .codebooks()
-        .tokenWeights(probabilities, rows, inverseScale, scales, lanes, totals, weights);
-    int sets = quantized.layerCodebooks().valueSets();
-    if (quantized.layerCodebooks().hasValueBits()) {
-      quantized.readValueBits(indices);
-      kernels.codebooks().addToSetBits(indices, sets, weights, lanes, bins);
-    } else {
-      quantized.readValues(kernels, kvHead, indices);
-      kernels.codebooks().scatterAdd(indices, sets, PAGE, weights, lanes, bins);
-    }
+    bins.add(quantized, place, kvHead, probabilities, factors, totals);
   }
 
-  private void beginAccumulation(CompactLayerCodebooks layerCodebooks, int kvHead, int rows) {
-    valueCodebooks = layerCodebooks;
+  private void beginAccumulation(CommvqPage page, int kvHead, int rows) {
+    valueCodebooks = page.layerCodebooks();
     valueHead = kvHead;
-    lanes = rows <= 4 ? 4 : PageReader.MAX_ROWS;
-    int count = layerCodebooks.valueRows();
-    if (indices.length < layerCodebooks.valueSets() * PAGE) {
-      indices = new byte[layerCodebooks.valueSets() * PAGE];
+    boolean shares = page.shareValueCodes(kvHead - readers.head(), readers.heads());
+    place = shares ? readers.head() : 0;
+    bins = shares ? readers.firstHead().of(KIND).ownBins : ownBins;
+    if (place == 0) {
+      bins.begin(valueCodebooks, shares ? readers.heads() : 1, rows);
     }
-    if (bins.length < count * lanes) {
-      bins = new float[count * lanes];
-      transposedBins = new float[count * PageReader.MAX_ROWS];
-    }
-    Arrays.fill(bins, 0, count * lanes, 0);
-    Arrays.fill(weights, 0);
     Arrays.fill(totals, 0);
     Arrays.fill(pendingScale, 1);
   }
@@ -128,9 +105,7 @@ final class CommvqReader implements PageReader {
 
   private void scale(int row, float factor) {
     totals[row] *= factor;
-    for (int at = row; at < valueCodebooks.valueRows() * lanes; at += lanes) {
-      bins[at] *= factor;
-    }
+    bins.scale(place, row, factor);
   }
 
   @Override
@@ -138,7 +113,10 @@ final class CommvqReader implements PageReader {
     if (valueCodebooks == null) {
       return;
     }
-    sumRows(rows);
+    for (int row = 0; row < rows; row++) {
+      factors[row] = pendingScale[row] * LOWERED;
+    }
+    bins.weightedSums(place, valueHead, factors, valueDim, lowered);
     if (valueCodebooks.valueMeans().isEmpty()) {
       for (int i = 0; i < rows * valueDim; i++) {
         accumulator[i] += lowered[i] * (1 / LOWERED);
@@ -157,25 +135,6 @@ final class CommvqReader implements PageReader {
         accumulator[at] += Math.fma(total, mean[i], lowered[at] * (1 / LOWERED));
       }
     }
-  }
-
-  private void sumRows(int rows) {
-    int count = valueCodebooks.valueRows();
-    for (int row = 0; row < rows; row++) {
-      float factor = pendingScale[row] * LOWERED;
-      for (int i = 0; i < count; i++) {
-        transposedBins[row * count + i] = bins[i * lanes + row] * factor;
-      }
-    }
-    Arrays.fill(lowered, 0, rows * valueDim, 0);
-    DenseMatrix halves = valueCodebooks.values().get(valueHead);
-    kernels
-        .halves()
-        .weightedSums(
-            inputRows.set(transposedBins, rows, count),
-            halves,
-            0,
-            outputRows.set(lowered, rows, valueDim));
   }
 
   /**

@@ -11,6 +11,7 @@ import dev.kvasir.kernel.RopeAngles;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.kernel.RotaryPatterns;
 import dev.kvasir.kernel.RowBlock;
+import dev.kvasir.page.BitCodes;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.Arena;
@@ -219,19 +220,22 @@ public abstract class PatternContract extends KernelComparison {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 3, 4, 5, 8})
-  void weightsOfTokensByRow(int rows) {
+  @CsvSource({"1, 0", "3, 0", "4, 3", "5, 4", "8, 0", "8, 5"})
+  void weightsOfTokensByRow(int rows, int at) {
+    int stride = 8 + at;
     float[] probabilities = randomFloats(rows * PageSize.TOKENS);
     float[] inverseScales = randomFloats(rows);
     float[] scales = randomFloats(PageSize.TOKENS);
     float[] totals = randomFloats(rows);
     float[] foundTotals = totals.clone();
-    float[] weights = randomFloats(PageSize.TOKENS * 8);
+    float[] weights = randomFloats(PageSize.TOKENS * stride);
     float[] found = weights.clone();
-    scalar.codebooks().tokenWeights(probabilities, rows, inverseScales, scales, 8, totals, weights);
+    scalar
+        .codebooks()
+        .tokenWeights(probabilities, rows, inverseScales, scales, stride, totals, weights, at);
     tested
         .codebooks()
-        .tokenWeights(probabilities, rows, inverseScales, scales, 8, foundTotals, found);
+        .tokenWeights(probabilities, rows, inverseScales, scales, stride, foundTotals, found, at);
     assertThat(found).containsExactly(weights);
     assertThat(foundTotals).containsExactly(totals);
   }
@@ -261,7 +265,7 @@ public abstract class PatternContract extends KernelComparison {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {4, 8})
+  @ValueSource(ints = {4, 8, 16, 28})
   void weightsGoIntoBins(int stride) {
     int sets = 3;
     byte[] indices = new byte[sets * PageSize.TOKENS];
@@ -272,6 +276,37 @@ public abstract class PatternContract extends KernelComparison {
     assertSame(
         randomFloats(sets * Int8Codebooks.CODEWORDS * stride),
         (kernels, out) ->
-            kernels.codebooks().scatterAdd(indices, sets, PageSize.TOKENS, weights, stride, out));
+            kernels
+                .codebooks()
+                .scatterAdd(
+                    indices, sets, PageSize.TOKENS, weights, stride, MemorySegment.ofArray(out)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {4, 8, 16, 28})
+  void weightsGoToSetBits(int stride) {
+    int sets = 11;
+    byte[] bits = new byte[sets * BitCodes.SET_BYTES];
+    random.nextBytes(bits);
+    float[] weights = randomFloats(PageSize.TOKENS * stride);
+    MemorySegment scratch = MemorySegment.ofArray(new float[CodebookKernels.setBitScratch(stride)]);
+    assertSame(
+        randomFloats(sets * stride),
+        (kernels, out) ->
+            kernels
+                .codebooks()
+                .addToSetBits(bits, sets, weights, stride, scratch, MemorySegment.ofArray(out)));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 4, 2", "3, 4, 1", "4, 5, 0", "7, 16, 7", "8, 16, 8"})
+  void scaledColumnsOfBins(int rows, int stride, int column) {
+    int count = 67;
+    MemorySegment bins = MemorySegment.ofArray(randomFloats(count * stride));
+    float[] factors = randomFloats(rows);
+    assertSame(
+        new float[rows * count],
+        (kernels, out) ->
+            kernels.codebooks().scaledColumns(bins, count, stride, column, rows, factors, out));
   }
 }
