@@ -50,7 +50,10 @@ public record CacheFigures(String source, List<CacheFigure> rows) {
     return tables.stream()
         .filter(
             table ->
-                table.array(list).filter(words -> words.contains(new JsonPrimitive(word))).isPresent())
+                table
+                    .array(list)
+                    .filter(words -> words.contains(new JsonPrimitive(word)))
+                    .isPresent())
         .findFirst();
   }
 

@@ -50,8 +50,8 @@ public final class MethodRegistry {
   /**
    * Returns the method of a spec.
    *
-   * @throws dev.kvasir.error.InvalidInputException if there is none; the message names the
-   *     method that was meant, or the known ones
+   * @throws dev.kvasir.error.InvalidInputException if there is none; the message names the method
+   *     that was meant, or the known ones
    */
   public static QuantizationMethod of(SpecText spec) {
     return named(spec.name())

@@ -145,8 +145,7 @@ public final class SpecText {
   public int bits(SortedSet<Integer> possible) {
     if (bits == null) {
       throw invalid(
-          "'%s' needs its bits, as in %s:4; possible are %s"
-              .formatted(name, name, list(possible)));
+          "'%s' needs its bits, as in %s:4; possible are %s".formatted(name, name, list(possible)));
     }
     return require("bits", number("bits", bits), possible);
   }

@@ -138,8 +138,7 @@ enum OneScaleBlock implements BlockLayout {
       Scales scales,
       int minimumFactor) {
     this.shape =
-        new Shape(
-            blockLength, blockBytes, GROUP_LENGTH, codes, hasMinimums, scales, minimumFactor);
+        new Shape(blockLength, blockBytes, GROUP_LENGTH, codes, hasMinimums, scales, minimumFactor);
   }
 
   @Override

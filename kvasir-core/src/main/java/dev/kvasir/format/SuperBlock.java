@@ -12,7 +12,8 @@ import java.lang.foreign.MemorySegment;
  *
  * These products are exact in floats.
  */
-public sealed interface SuperBlock extends BlockLayout permits SuperBlock16, SuperBlock32, TableSuperBlock {
+public sealed interface SuperBlock extends BlockLayout
+    permits SuperBlock16, SuperBlock32, TableSuperBlock {
   /** Returns the bits of the half that multiplies all scales. */
   short half(MemorySegment source, long offset);
 

@@ -156,13 +156,7 @@ enum SuperBlock16 implements SuperBlock {
   SuperBlock16(int blockBytes, Codes codes, int halfAt, boolean hasMinimums, int minimumFactor) {
     this.shape =
         new Shape(
-            LENGTH,
-            blockBytes,
-            GROUP_LENGTH,
-            codes,
-            hasMinimums,
-            Scales.PRODUCTS,
-            minimumFactor);
+            LENGTH, blockBytes, GROUP_LENGTH, codes, hasMinimums, Scales.PRODUCTS, minimumFactor);
     this.halfAt = halfAt;
   }
 

@@ -92,7 +92,8 @@ enum TableBlock implements BlockLayout {
   private final Shape shape;
 
   TableBlock(int blockLength, int blockBytes, int groupLength, byte[] levels, Scales scales) {
-    this.shape = new Shape(blockLength, blockBytes, groupLength, new Codes.Levels(levels), false, scales, 0);
+    this.shape =
+        new Shape(blockLength, blockBytes, groupLength, new Codes.Levels(levels), false, scales, 0);
   }
 
   @Override

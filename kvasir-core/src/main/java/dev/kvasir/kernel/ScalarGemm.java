@@ -11,8 +11,9 @@ import java.util.Arrays;
  * <p>The JIT vectorizes long loops that traverse arrays in step. The kernel therefore gathers the
  * words of a group of columns over many rows of weights, then multiplies all activations with them.
  *
- * <p>Nibbles and bytes are multiplied without being unpacked; other codes become bytes first. A word v of four codes is B0 + 256 * (v >> 8)
- * with B0 the lowest byte, and so on with v >> 8, so that
+ * <p>Nibbles and bytes are multiplied without being unpacked; other codes become bytes first. A
+ * word v of four codes is B0 + 256 * (v >> 8) with B0 the lowest byte, and so on with v >> 8, so
+ * that
  *
  * <pre>
  * B0 * a0 + B1 * a1 + B2 * a2 + b3 * a3
@@ -224,7 +225,9 @@ final class ScalarGemm implements GemmKernels {
       }
     }
 
-    /** Unpacks the words of a tile's group, see {@link QuantizedWeights}, to words of four bytes. */
+    /**
+     * Unpacks the words of a tile's group, see {@link QuantizedWeights}, to words of four bytes.
+     */
     private void unpack(WeightCodes coding, int groupLength, int to) {
       int upperBits = coding.upperBits();
       int quads = upperBits == 0 ? 2 : 8 / upperBits; // of a run

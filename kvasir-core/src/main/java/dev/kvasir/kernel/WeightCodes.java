@@ -57,8 +57,7 @@ public final class WeightCodes {
   /** Returns codes that take sixteen values. Where two are equal, the first one is stored. */
   public static WeightCodes levels(byte[] levels) {
     if (levels.length != LEVELS) {
-      throw new IllegalArgumentException(
-          "%d levels; expected %d".formatted(levels.length, LEVELS));
+      throw new IllegalArgumentException("%d levels; expected %d".formatted(levels.length, LEVELS));
     }
     return ALL_LEVELS.computeIfAbsent(
         ByteBuffer.wrap(levels.clone()), codes -> new WeightCodes(4, 0, codes.array()));

@@ -16,9 +16,9 @@ final class GgufTokenizer {
   private static final Set<String> END_OF_TURN_TOKENS =
       Set.of(
           ("<|im_end|> <|eot_id|> <|eom_id|> <|end|> <|endoftext|> <|end_of_text|> <|return|>"
-               + " <|call|> <|calls|> <|flush|> <end_of_turn> <turn|> <|tool_response>"
-               + " <end_of_utterance> <eos> <EOT> <|EOT|> [EOT] [EOS] [e~["
-               + " <\uFF5Cend\u2581of\u2581sentence\uFF5C>")
+                  + " <|call|> <|calls|> <|flush|> <end_of_turn> <turn|> <|tool_response>"
+                  + " <end_of_utterance> <eos> <EOT> <|EOT|> [EOT] [EOS] [e~["
+                  + " <\uFF5Cend\u2581of\u2581sentence\uFF5C>")
               .split(" "));
 
   private final GgufVocabulary source;

@@ -26,10 +26,8 @@ class CacheFiguresTest {
 
   @Test
   void aFamilyWithoutFiguresHasThoseOfAnother() {
-    assertThat(CacheFigures.builtIn("", "phi3"))
-        .isEqualTo(CacheFigures.builtIn("", "qwen2"));
-    assertThat(CacheFigures.builtIn("", "llama"))
-        .isNotEqualTo(CacheFigures.builtIn("", "qwen2"));
+    assertThat(CacheFigures.builtIn("", "phi3")).isEqualTo(CacheFigures.builtIn("", "qwen2"));
+    assertThat(CacheFigures.builtIn("", "llama")).isNotEqualTo(CacheFigures.builtIn("", "qwen2"));
   }
 
   @Test

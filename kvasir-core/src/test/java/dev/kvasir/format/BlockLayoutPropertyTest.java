@@ -75,7 +75,8 @@ class BlockLayoutPropertyTest {
   }
 
   @Property(seed = "20260102")
-  void codesAreThoseOfTheirLayoutForAnyBytes(@ForAll("quantized") GgmlType type, @ForAll long contents) {
+  void codesAreThoseOfTheirLayoutForAnyBytes(
+      @ForAll("quantized") GgmlType type, @ForAll long contents) {
     byte[] block = new byte[type.blockBytes()];
     new Random(contents).nextBytes(block);
     Unpacked unpacked = Unpacked.of(type.layout(), block);

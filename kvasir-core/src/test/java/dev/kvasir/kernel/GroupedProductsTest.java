@@ -101,8 +101,8 @@ class GroupedProductsTest {
   }
 
   private Matrix quantized(int rows, int bits) {
-    QuantizedWeights matrix = new QuantizedWeights(
-            arena, rows, COLUMNS, ReferenceWeights.coding(bits), 32, true);
+    QuantizedWeights matrix =
+        new QuantizedWeights(arena, rows, COLUMNS, ReferenceWeights.coding(bits), 32, true);
     ReferenceWeights.random(matrix, random);
     return matrix;
   }

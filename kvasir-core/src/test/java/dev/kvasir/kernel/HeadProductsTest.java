@@ -69,8 +69,8 @@ class HeadProductsTest {
   }
 
   private QuantizedWeights quantized(int bits, int rows, int columns) {
-    QuantizedWeights matrix = new QuantizedWeights(
-            arena, rows, columns, ReferenceWeights.coding(bits), 32, false);
+    QuantizedWeights matrix =
+        new QuantizedWeights(arena, rows, columns, ReferenceWeights.coding(bits), 32, false);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
       byte[] codes = new byte[count * columns];

@@ -29,12 +29,17 @@ class QuantizedWeightsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "4, 16, true", "4, 32, false", "5, 32, true", "6, 16, false", "8, 16, true", "8, 32, false"
+    "4, 16, true",
+    "4, 32, false",
+    "5, 32, true",
+    "6, 16, false",
+    "8, 16, true",
+    "8, 32, false"
   })
   void whatIsSetIsReadBack(int bits, int group, boolean hasMinimums) {
     for (int rows : new int[] {1, 15, 16, 17, 33}) {
-      QuantizedWeights matrix = new QuantizedWeights(
-              arena, rows, 96, ReferenceWeights.coding(bits), group, hasMinimums);
+      QuantizedWeights matrix =
+          new QuantizedWeights(arena, rows, 96, ReferenceWeights.coding(bits), group, hasMinimums);
       ReferenceWeights expected = ReferenceWeights.random(matrix, new Random(SEED));
       for (int row = 0; row < rows; row++) {
         for (int column = 0; column < 96; column++) {
@@ -88,8 +93,7 @@ class QuantizedWeightsTest {
     assertThat(WeightCodes.levels(LEVELS)).isSameAs(WeightCodes.levels(LEVELS.clone()));
     assertThatThrownBy(() -> WeightCodes.of(-129, 0))
         .hasMessage("codes from -129 to 0; expected signed bytes");
-    assertThatThrownBy(() -> WeightCodes.levels(new byte[15]))
-        .hasMessage("15 levels; expected 16");
+    assertThatThrownBy(() -> WeightCodes.levels(new byte[15])).hasMessage("15 levels; expected 16");
   }
 
   @Test
@@ -179,12 +183,22 @@ class QuantizedWeightsTest {
     assertThatThrownBy(
             () ->
                 new QuantizedWeights(
-                    arena, 1, 96, WeightCodes.NIBBLES, 32, new ScaleFormat(ScaleEncoding.PRODUCTS, false, 0)))
+                    arena,
+                    1,
+                    96,
+                    WeightCodes.NIBBLES,
+                    32,
+                    new ScaleFormat(ScaleEncoding.PRODUCTS, false, 0)))
         .hasMessage("columns are 96; expected a multiple of 256 with scales that are products");
     assertThatThrownBy(
             () ->
                 new QuantizedWeights(
-                    arena, 1, 96, WeightCodes.NIBBLES, 16, new ScaleFormat(ScaleEncoding.HALVES, false, 0)))
+                    arena,
+                    1,
+                    96,
+                    WeightCodes.NIBBLES,
+                    16,
+                    new ScaleFormat(ScaleEncoding.HALVES, false, 0)))
         .hasMessage("groupLength is 16; expected 32 with a half for each scale");
     assertThatThrownBy(() -> new ScaleFormat(ScaleEncoding.HALVES, true, -8))
         .hasMessage("minimums are either stored or computed, not both");
@@ -211,7 +225,10 @@ class QuantizedWeightsTest {
       })
   void sizesThatItCannotHaveAreRefused(
       int rows, int columns, int bits, int group, String sentence) {
-    assertThatThrownBy(() -> new QuantizedWeights(arena, rows, columns, ReferenceWeights.coding(bits), group, false))
+    assertThatThrownBy(
+            () ->
+                new QuantizedWeights(
+                    arena, rows, columns, ReferenceWeights.coding(bits), group, false))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(sentence);
     assertThat(arena.bytes()).isZero();

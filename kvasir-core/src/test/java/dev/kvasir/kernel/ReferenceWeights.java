@@ -10,7 +10,9 @@ record ReferenceWeights(
 
   /** Returns codes of some bits, signed ones above five. */
   static WeightCodes coding(int bits) {
-    return bits < 6 ? WeightCodes.of(0, (1 << bits) - 1) : WeightCodes.of(-1 << bits - 1, (1 << bits - 1) - 1);
+    return bits < 6
+        ? WeightCodes.of(0, (1 << bits) - 1)
+        : WeightCodes.of(-1 << bits - 1, (1 << bits - 1) - 1);
   }
 
   /** Fills every row of a matrix. */

@@ -79,8 +79,7 @@ public final class MethodHelp extends ResourceBundle {
     List<String> lines = new ArrayList<>();
     lines.addAll(entry("window=N: keep at least the last N tokens in 16 bits"));
     lines.addAll(entry("sinks=N: keep the first N tokens in 16 bits"));
-    lines.addAll(
-        entry("prefill=chunked|exact: quantize a prompt while it is read, or at its end"));
+    lines.addAll(entry("prefill=chunked|exact: quantize a prompt while it is read, or at its end"));
     lines.addAll(
         entry(
             "operands=15|8: bits to which queries and probabilities are rounded"

@@ -46,9 +46,12 @@ public abstract class GemmContract {
   /** Codes and lengths of groups, as types of weights combine them with scales in floats. */
   private static final Map<WeightCodes, List<Integer>> GROUPS =
       Map.of(
-          WeightCodes.NIBBLES, List.of(16, 32),
-          WeightCodes.BYTES, List.of(32),
-          LEVELS_CODES, List.of(16, 32));
+          WeightCodes.NIBBLES,
+          List.of(16, 32),
+          WeightCodes.BYTES,
+          List.of(32),
+          LEVELS_CODES,
+          List.of(16, 32));
 
   static Stream<Arguments> quantizedShapes() {
     return GROUPS.entrySet().stream()
@@ -160,7 +163,12 @@ public abstract class GemmContract {
   }
 
   private QuantizedWeights compactMatrix(
-      CountedArena arena, ScaleFormat format, WeightCodes coding, int group, int rows, int columns) {
+      CountedArena arena,
+      ScaleFormat format,
+      WeightCodes coding,
+      int group,
+      int rows,
+      int columns) {
     QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, coding, group, format);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
@@ -389,7 +397,8 @@ public abstract class GemmContract {
       byte[] codes,
       float[] scales,
       float[] minimums) {
-    QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, coding, group, hasMinimums);
+    QuantizedWeights matrix =
+        new QuantizedWeights(arena, rows, columns, coding, group, hasMinimums);
     int groups = columns / group;
     for (int tile = 0; tile < matrix.tiles(); tile++) {
       int first = tile * QuantizedWeights.TILE_ROWS;
