@@ -98,8 +98,8 @@ class StoredFormContractTest {
             "KvquantPage",
             "VqllmPage",
             "LatentPage",
-            "MeadPage",
             "TokenIdPage",
+            "MeadPage",
             "MeadPage");
     assertThat(states.values().stream().map(Class::getSimpleName))
         .containsExactly(
