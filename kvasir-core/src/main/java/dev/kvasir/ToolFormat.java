@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 /**
  * How a model writes tool calls. {@link ChatModel} recognises the format from the chat template of
- * the model; docs/server.md shows each one.
+ * the model; docs/server.md names more models of each.
  */
 public enum ToolFormat {
   /** JSON between {@code <tool_call>} tags: Hermes, Qwen 2.5 and 3, Granite 4, SmolLM 3. */

@@ -19,20 +19,16 @@ public final class LedgerPage {
       """
       # Ledger: the papers' claims, tested
 
-      This page lists what the papers claim about their methods and whether it holds in Kvasir.
+      What the papers claim about their methods, and whether it holds in Kvasir.
 
           ./kvasir claims --show 4   # claim 4: the paper's figures, our scores and their commands
           ./kvasir claims --run 4    # repeat its experiments
           ./kvasir claims --out docs/claims.md    # generate this page from docs/results/
 
       A verdict stands before the figure that decides it, with its 95% interval: a difference in points, a figure with its
-      unit, or else the ratio of the first score to the second. *In italics*: the method with its published settings and, as
-      far as the lab has them, its conditions. Otherwise on equal terms: the same text, 16 sinks and a window of 128 tokens. `--show` has
-      further conditions, and what a reader must know to understand a verdict.
-
-      Intervals come from 2,000 bootstrap draws of blocks of 128 tokens or of questions, in pairs; others draw layers or
-      samples, and speeds show their slowest and fastest round. A claim holds or fails only if the whole interval is on
-      one side of its bound; "as good as" has a margin, which the claim names. A figure without an interval decides nothing.
+      unit, or else the ratio of the first score to the second. *In italics*: the method with its published settings and
+      conditions. Otherwise on equal terms: the same text, 16 sinks and a window of 128 tokens. A claim holds or fails only if
+      the whole interval is on one side of its bound; a figure without an interval decides nothing. `--show` has the details.
       """;
 
   private LedgerPage() {}
