@@ -102,7 +102,8 @@ class DecoderRerankerTest {
     return Math.exp(last[yes]) / (Math.exp(last[yes]) + Math.exp(last[no]));
   }
 
-  private static void assertScores(Path file, TinyModel model, List<String> prompt, int yes, int no) {
+  private static void assertScores(
+      Path file, TinyModel model, List<String> prompt, int yes, int no) {
     try (Reranker reranker = Reranker.load(file.toString())) {
       List<Float> scores = reranker.score(QUERY, DOCUMENTS);
       for (int i = 0; i < DOCUMENTS.size(); i++) {
@@ -141,7 +142,9 @@ class DecoderRerankerTest {
         new TinyTensor(GgmlType.F32, ofAnswers.bytes(), new long[] {2, hidden}));
     List<String> prompt = List.of("<|im_start|>", " or ", "?<|im_end|>\n");
     model.metadata.put(
-        "tokenizer.chat_template.rerank", GgufValue.string(String.join("", prompt.get(0), "{query}", prompt.get(1), "{document}", prompt.get(2))));
+        "tokenizer.chat_template.rerank",
+        GgufValue.string(
+            String.join("", prompt.get(0), "{query}", prompt.get(1), "{document}", prompt.get(2))));
     Path file = model.writeGguf(folder.resolve("converted.gguf"));
     model.tensors.put("lm_head.weight", output);
     assertScores(file, model, prompt, YES, NO);
