@@ -66,11 +66,20 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
     TensorNames names = plan.names();
     String both = names.weight(layer, Part.KEY_VALUE_UP);
     if (plan.requires(both)) {
+      requireNoScale(plan, plan.require(both));
       return split(plan.fileName(), plan.require(both), latent, heads, memory);
     }
     return new LatentTensors(
         parts(plan.require(names.weight(layer, Part.KEY_UP)), heads, 0, latent.rank()),
         parts(plan.require(names.weight(layer, Part.VALUE_UP)), heads, 0, latent.output()));
+  }
+
+  private static void requireNoScale(TensorPlan plan, Tensor both) {
+    if (both.type() == GgmlType.NVFP4 && plan.hasTensor(both.name().replace(".weight", ".scale"))) {
+      throw new InvalidInputException(
+          "%s: tensor '%s' is NVFP4 with a scale; expected another type for it"
+              .formatted(plan.fileName(), both.name()));
+    }
   }
 
   private static LatentTensors split(

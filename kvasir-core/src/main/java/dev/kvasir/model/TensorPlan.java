@@ -320,6 +320,11 @@ public final class TensorPlan {
     return required.containsKey(name);
   }
 
+  /** Returns whether the file must or may contain a tensor of that name. */
+  boolean contains(String name) {
+    return required.containsKey(name) || optional.containsKey(name);
+  }
+
   public Tensor embedding() {
     return require(names.embedding());
   }

@@ -38,6 +38,7 @@ final class WeightsLoader {
   private final TensorSource file;
   private final TensorNames names;
   private final TensorPlan plan;
+  private final MatrixScales scales;
   private final Kernels kernels;
   private final LoadProgress progress;
   private final CountedArena arena = new CountedArena();
@@ -55,6 +56,7 @@ final class WeightsLoader {
     this.file = file;
     this.names = names;
     this.plan = new TensorPlan(config, file, names);
+    this.scales = new MatrixScales(file, plan);
     this.kernels = kernels;
     this.progress = progress;
     this.adapters = adapters.apply(arena);
@@ -274,11 +276,12 @@ final class WeightsLoader {
   private Matrix matrix(Tensor tensor) {
     int rows = (int) tensor.shape()[0];
     int columns = (int) tensor.shape()[1];
+    float scale = scales.of(tensor);
     return switch (tensor.type()) {
       case F32 -> dense(Precision.F32, tensor, rows, columns);
       case F16 -> dense(Precision.F16, tensor, rows, columns);
       case BF16 -> dense(Precision.BF16, tensor, rows, columns);
-      default -> quantized(tensor, rows, columns);
+      default -> quantized(tensor, rows, columns, scale);
     };
   }
 
@@ -287,7 +290,7 @@ final class WeightsLoader {
     return new DenseMatrix(precision, rows, columns, tensor.data());
   }
 
-  private Matrix quantized(Tensor tensor, int rows, int columns) {
+  private Matrix quantized(Tensor tensor, int rows, int columns, float factor) {
     GgmlType type = tensor.type();
     BlockLayout layout = type.layout();
     GemmKernels gemm = kernels.gemm();
@@ -299,7 +302,6 @@ final class WeightsLoader {
             TensorPlan.weightCodes(layout),
             layout.groupLength(),
             TensorPlan.scaleForm(layout));
-    float factor = type == GgmlType.NVFP4 ? matrixScale(tensor) : 1;
     Optional<GgmlBlocks> stored = stored(type);
     int tilesPerTask = stored.isPresent() ? TILES_PER_TASK : 1;
     IntStream.range(0, Math.ceilDiv(matrix.tiles(), tilesPerTask))
@@ -323,22 +325,6 @@ final class WeightsLoader {
       case Q4_0 -> Optional.of(GgmlBlocks.Q4_0);
       default -> Optional.empty();
     };
-  }
-
-  /** Returns the scale of a matrix of 4-bit floats, which multiplies those of its groups. */
-  private float matrixScale(Tensor tensor) {
-    Optional<Tensor> scales = file.find(tensor.name().replaceFirst("\\.weight$", ".scale"));
-    if (scales.isEmpty()) {
-      return 1;
-    }
-    float[] values = scales.get().toFloats();
-    Tensor whole = file.find(tensor.name()).orElseThrow();
-    // Matrices of experts are parts of one tensor, with a scale each.
-    long bytes = whole.data().byteSize() / values.length;
-    long expert = (tensor.data().address() - whole.data().address()) / bytes;
-    float scale = values[(int) expert];
-    checkFinite(scales.get(), "scale", new float[] {scale});
-    return scale;
   }
 
   private void setTile(QuantizedWeights matrix, int tile, Tensor tensor, float factor) {

@@ -76,7 +76,7 @@ public record GgufValue(int type, byte[] bytes) {
     return new GgufValue(ARRAY, bytes.toArray());
   }
 
-  static GgufValue strings(String... values) {
+  public static GgufValue strings(String... values) {
     LittleEndianBytes elements = new LittleEndianBytes();
     for (String value : values) {
       elements.string(value);

@@ -43,7 +43,7 @@ public final class SyntheticTokenizer {
   }
 
   /** Returns the 256 bytes in order. */
-  static String[] bytes() {
+  public static String[] bytes() {
     String[] texts = new String[256];
     Arrays.setAll(texts, value -> String.valueOf(character(value)));
     return texts;
