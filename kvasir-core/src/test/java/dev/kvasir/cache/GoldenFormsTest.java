@@ -8,7 +8,7 @@ import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 /**
- * The exact bytes of docs/format.md for one KV head of eight channels in one layer. Another test
+ * The exact bytes of stored forms for one KV head of eight channels in one layer. Another test
  * covers commvq with its codebooks.
  */
 class GoldenFormsTest {

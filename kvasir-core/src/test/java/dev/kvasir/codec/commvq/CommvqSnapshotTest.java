@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class CommvqSnapshotTest {
   private static final CommvqShape SHAPE = new CommvqShape(1, 8, 2);
 
-  /** The exact bytes documented in docs/format.md; synthetic codes need no codebooks. */
+  /** The exact bytes that {@link CommvqPage} documents; synthetic codes need no codebooks. */
   @Test
   void bytesAreAsDocumented() {
     try (Page page =
