@@ -109,7 +109,7 @@ class RepackedSessionTest {
       value = {
         "kivi:4>kivi:2",
         "fp16>pmkvq:2,budget=512KiB",
-        "mixkvq>kivi:2,window=0",
+        "mixkvq,high=1.9,mid=1.6>kivi:2,window=0",
         "mead:2.5>mead:1.5,window=0"
       })
   void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
@@ -168,7 +168,7 @@ class RepackedSessionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"mixkvq", "mead:1.5"})
+  @ValueSource(strings = {"mixkvq,high=1.9,mid=1.6", "mead:1.5"})
   void kindsThatQuantizeByAttentionAreRefused(String spec) {
     use(spec);
     Path file = saved("kivi:2");

@@ -101,7 +101,7 @@ class SavedSessionTest {
         "mikv:2,window=0",
         "skvq:2",
         "kvquant:2,window=0",
-        "commvq:1,window=0",
+        "commvq:1,beam=1,window=0",
         "quarot:2",
         "turboquant:2,window=0",
         "rotatekv:2",
