@@ -24,6 +24,8 @@ class SessionAcrossProcessesTest {
     List<String> command = new ArrayList<>();
     command.add(ProcessHandle.current().info().command().orElse("java"));
     command.add("--enable-native-access=ALL-UNNAMED");
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.add("-XX:ActiveProcessorCount=1"); // others have the rest
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
     command.addAll(List.of("generate", "--temperature=0", "--kv=kivi:2", "--session"));
     command.add(folder.resolve("tale").toString());

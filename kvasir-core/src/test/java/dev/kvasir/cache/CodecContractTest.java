@@ -90,18 +90,22 @@ class CodecContractTest {
   void allocatedBytesMatchTheEstimate(ShapedSpec kind) {
     try (KvCache cache = open(kind)) {
       SplittableRandom random = new SplittableRandom(SEED);
-      for (int length = 1; length <= 600; length++) {
+      CacheSpec spec = CacheSpec.parse(kind.spec());
+      int longest = ContractSpecs.isOfAnotherShape(kind) ? 300 : 600;
+      for (int length = 1; length <= longest; length++) {
         append(kind, cache, 1, random);
         CacheBytes bytes = cache.bytes();
-        assertThat(bytes.total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
-        assertEstimated(kind, length, bytes);
+        if (bytes.total() != CountedArena.liveBytes() - bytesBefore) {
+          fail("%s counts %s of %d bytes", kind, bytes, CountedArena.liveBytes() - bytesBefore);
+        }
+        assertEstimated(kind, spec, length, bytes);
       }
     }
   }
 
   /** Codes that depend on the vectors are estimated by their upper bound. */
-  private static void assertEstimated(ShapedSpec kind, int length, CacheBytes bytes) {
-    CacheSpec spec = CacheSpec.parse(kind.spec());
+  private static void assertEstimated(
+      ShapedSpec kind, CacheSpec spec, int length, CacheBytes bytes) {
     CacheContext context = context(kind.shape());
     CacheBytes estimate = spec.bytesFor(kind.shape(), context, length);
     if (spec.sizes(kind.shape(), context) == PageCodec.SizeAccuracy.EXACT) {
@@ -285,9 +289,10 @@ class CodecContractTest {
         assertThat(cache.bytes().total()).isEqualTo(CountedArena.liveBytes() - bytesBefore);
         assertClose(keys(kind, cache, last, 0, retained), keys);
         assertClose(values(kind, cache, last, 0, retained), values);
+        int more = retained % 100 == 0 ? 300 : 1; // once that more pages are quantized
         try (KvCache fork = cache.fork()) {
-          append(kind, fork, 300, new SplittableRandom(SEED + 1), 50);
-          assertThat(fork.length()).isEqualTo(retained + 300);
+          append(kind, fork, more, new SplittableRandom(SEED + 1), 50);
+          assertThat(fork.length()).isEqualTo(retained + more);
         }
       }
     }

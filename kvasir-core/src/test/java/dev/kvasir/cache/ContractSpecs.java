@@ -144,6 +144,11 @@ final class ContractSpecs {
         .anyMatch(example -> example.spec().equals(spec) && example.has(trait));
   }
 
+  /** Returns whether a kind is tested for the width of its heads alone. */
+  static boolean isOfAnotherShape(ShapedSpec kind) {
+    return !THOROUGH && (TWO_WIDTHS.contains(kind.shape()) || LARGE.contains(kind.shape()));
+  }
+
   /** Other tests cover the serialized pages of other shapes. */
   static Stream<ShapedSpec> storedKinds() {
     return Stream.of(specs().map(spec -> new ShapedSpec(SHAPE, spec)), latentKinds(), localKinds())
@@ -179,9 +184,13 @@ final class ContractSpecs {
     return kinds().filter(kind -> !kind.shape().hasValuesInKeys());
   }
 
-  /** Excludes code searches for large heads, which take seconds per page. */
+  /**
+   * Widths of heads affect neither which blocks sequences share nor when tokens are quantized, so
+   * {@code -Dkvasir.thorough=true} alone tries all. Excludes code searches for large heads, which
+   * take seconds per page.
+   */
   static Stream<ShapedSpec> kindsThatQuantizeQuickly() {
-    return kinds().filter(ContractSpecs::quantizesQuickly);
+    return (THOROUGH ? kinds() : storedKinds()).filter(ContractSpecs::quantizesQuickly);
   }
 
   static boolean quantizesQuickly(ShapedSpec kind) {

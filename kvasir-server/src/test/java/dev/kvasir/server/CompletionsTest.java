@@ -144,13 +144,13 @@ class CompletionsTest {
     String prompt = PARAGRAPH.repeat(25);
     String body = greedy(prompt, 8).replace("}", ", \"kv\": \"fp16\"}");
     assertThat(server.complete(body)).isEqualTo(alone("fp16", prompt, 8));
-    body = greedy(prompt, 8).replace("}", ", \"model\": \"kvasir-mini@commvq:1\"}");
-    assertThat(server.complete(body)).isEqualTo(alone("commvq:1", prompt, 8));
+    body = greedy(prompt, 8).replace("}", ", \"model\": \"kvasir-mini@patternkv:2\"}");
+    assertThat(server.complete(body)).isEqualTo(alone("patternkv:2", prompt, 8));
   }
 
   @Test
   void concurrentRequestsGetTheSameTextsAsSingleOnes() throws Exception {
-    List<String> kinds = List.of("kivi:2", "fp16", "commvq:1");
+    List<String> kinds = List.of("kivi:2", "fp16", "patternkv:2");
     List<String> bodies = new ArrayList<>();
     List<String> expected = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
@@ -179,7 +179,7 @@ class CompletionsTest {
         "{\"prompt\": \"a\", \"n\": 0} | n is 0; expected a whole number from 1 to 16",
         "{\"prompt\": \"a\", \"top_p\": 2} | top_p is 2; expected a number from 0 to 1",
         "{\"prompt\": \"a\", \"stream\": 1} | stream is 1; expected true or false",
-        "{\"prompt\": \"a\", \"kv\": \"kivi:3\"} | the kind of cache is 'kivi:3'; this server allows [kivi:2, fp16, commvq:1]",
+        "{\"prompt\": \"a\", \"kv\": \"kivi:3\"} | the kind of cache is 'kivi:3'; this server allows [kivi:2, fp16, patternkv:2]",
         "{\"prompt\": \"a\", \"stop\": 3} | stop is 3; expected up to 16 texts of 1000 characters at the most",
         "[1] | the request's body: holds an array; expected a JSON object",
       })

@@ -174,7 +174,7 @@ class EmbeddingsTest {
   void requestsBeyondTheMemoryAreRefusedAndOthersWait() throws Exception {
     try (TestServer small =
         TestServer.start(
-            16 << 20,
+            4 << 20,
             options -> options.withCacheSpecs(List.of(CacheSpec.DEFAULT)).withConcurrency(1, 0))) {
       HttpResponse<String> large =
           small.post(PATH, "{\"input\": \"%s\"}".formatted(TEXT.repeat(2500)));

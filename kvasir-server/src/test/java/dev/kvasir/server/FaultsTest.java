@@ -199,7 +199,7 @@ class FaultsTest {
   void reservedMemoryIsAvailableToTheEnd() throws Exception {
     // Memory for three of these; cached prefixes must be evicted.
     List<CacheSpec> kinds = List.of(CacheSpec.parse("fp16"));
-    try (TestServer server = TestServer.start(6 << 20, options -> options.withCacheSpecs(kinds))) {
+    try (TestServer server = TestServer.start(1536 << 10, options -> options.withCacheSpecs(kinds))) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < 8; i++) {
@@ -221,7 +221,8 @@ class FaultsTest {
 
   @Test
   void aFullCacheEndsACompletion() throws Exception {
-    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=1MiB"));
+    // Two blocks of 16-bit tokens take 256 KiB. Without both, none is ever quantized.
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=384KiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withCacheSpecs(kinds))) {
       long before = server.bytesWhenQuiet();
       // Repeated at temperature 0, so that no completion ends early.

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Memory of a server outside the heap: the weights, the budget, and nothing that grows. */
 class MemoryOutsideTest {
-  private static final long BUDGET = 12 << 20;
+  private static final long BUDGET = 3 << 20;
   private static final List<CacheSpec> SPECS =
       List.of(CacheSpec.parse("kivi:2"), CacheSpec.parse("fp16"));
   private static final int CLIENTS = 6;

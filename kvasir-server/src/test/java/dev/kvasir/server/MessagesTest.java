@@ -25,7 +25,7 @@ class MessagesTest {
 
   @BeforeAll
   static void start() {
-    server = TestServer.start();
+    server = TestServer.startWhole();
   }
 
   @AfterAll

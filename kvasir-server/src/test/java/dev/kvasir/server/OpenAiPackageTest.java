@@ -19,7 +19,7 @@ class OpenAiPackageTest {
   @BeforeAll
   static void ask() throws IOException, InterruptedException {
     NodePackage openai = NodePackage.of("openai", VERSION, 20);
-    try (TestServer server = TestServer.start()) {
+    try (TestServer server = TestServer.startWhole()) {
       String url = "http://127.0.0.1:" + server.port() + "/v1";
       came = JsonParser.parseString(openai.run("openai-client.mjs", url)).getAsJsonObject();
       bytesLeft = server.bytesWhenQuiet();

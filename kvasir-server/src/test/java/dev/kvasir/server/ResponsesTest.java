@@ -30,7 +30,7 @@ class ResponsesTest {
 
   @BeforeAll
   static void start() {
-    server = TestServer.start();
+    server = TestServer.startWhole();
   }
 
   @AfterAll

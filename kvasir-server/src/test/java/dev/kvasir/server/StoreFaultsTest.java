@@ -108,10 +108,10 @@ class StoreFaultsTest {
   @Test
   void reservedMemoryIsAvailableToTheEnd() throws Exception {
     List<String> first;
-    try (TestServer server = start(8 << 20, "fp16")) {
+    try (TestServer server = start(2 << 20, "fp16")) {
       first = texts(askSix(server));
     }
-    try (TestServer server = start(8 << 20, "fp16")) {
+    try (TestServer server = start(2 << 20, "fp16")) {
       assertThat(texts(askSix(server))).isEqualTo(first);
       assertThat(server.get("/kvasir/state").getAsJsonObject("store").get("hits").getAsInt())
           .isPositive();

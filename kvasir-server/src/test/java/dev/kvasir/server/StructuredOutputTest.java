@@ -26,7 +26,7 @@ class StructuredOutputTest {
 
   @BeforeAll
   static void start() {
-    server = TestServer.start();
+    server = TestServer.startWhole();
   }
 
   @AfterAll

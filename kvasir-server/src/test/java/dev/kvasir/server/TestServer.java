@@ -9,28 +9,49 @@ import dev.kvasir.server.watch.ServerLog;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
+import kvasir.tools.ShallowModel;
 
-/** A server with the bundled model, and an HTTP client. */
+/** A server with two layers of the bundled model, and an HTTP client. */
 public final class TestServer implements AutoCloseable {
   private static final long MEMORY = 256 << 20;
+
+  /** Written once for all servers of the process. */
+  private static final class Shallow {
+    private static final Path FILE = write();
+
+    private static Path write() {
+      try {
+        Path folder = Files.createTempDirectory("kvasir-test");
+        Path file = folder.resolve("kvasir-mini.gguf");
+        folder.toFile().deleteOnExit();
+        file.toFile().deleteOnExit();
+        return ShallowModel.write(file);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
 
   private final LoadedModel model;
   private final KvasirServer server;
   private final HttpClient client = HttpClient.newHttpClient();
   private final ByteArrayOutputStream log = new ByteArrayOutputStream();
 
-  private TestServer(long cacheBytes, ServerOptions options) {
-    model = LoadedModel.bundled(EngineOptions.defaults().withCacheBytes(cacheBytes));
+  private TestServer(LoadedModel model, ServerOptions options) {
+    this.model = model;
     server =
         KvasirServer.start(
             model, options, new ServerLog(new PrintStream(log, true, StandardCharsets.UTF_8)));
@@ -41,11 +62,23 @@ public final class TestServer implements AutoCloseable {
   }
 
   public static TestServer start(long cacheBytes, UnaryOperator<ServerOptions> changes) {
+    EngineOptions engine = EngineOptions.defaults().withCacheBytes(cacheBytes);
+    return start(LoadedModel.load(Shallow.FILE, engine), changes);
+  }
+
+  /** Starts a server whose texts mean something. */
+  public static TestServer startWhole() {
+    EngineOptions engine = EngineOptions.defaults().withCacheBytes(MEMORY);
+    return start(LoadedModel.bundled(engine), options -> options);
+  }
+
+  private static TestServer start(LoadedModel model, UnaryOperator<ServerOptions> changes) {
     ServerOptions options =
         ServerOptions.defaults()
             .withAddress("127.0.0.1", 0)
-            .withCacheSpecs(Stream.of("kivi:2", "fp16", "commvq:1").map(CacheSpec::parse).toList());
-    return new TestServer(cacheBytes, changes.apply(options));
+            .withCacheSpecs(
+                Stream.of("kivi:2", "fp16", "patternkv:2").map(CacheSpec::parse).toList());
+    return new TestServer(model, changes.apply(options));
   }
 
   public LoadedModel model() {

@@ -26,6 +26,7 @@ class TruncatedFilesTest {
             "-XX:ErrorFile=" + folder.resolve("crash.log"),
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
+            "-XX:ActiveProcessorCount=1",
             "-cp",
             System.getProperty("java.class.path"),
             TruncatedFiles.class.getName(),

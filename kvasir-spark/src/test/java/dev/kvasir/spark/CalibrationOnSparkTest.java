@@ -26,18 +26,22 @@ import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.Collections;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Checks that a calibration is bit-identical locally and on Spark, where each task is serialized.
  */
 class CalibrationOnSparkTest {
   private static final String TEXT = BundledText.filler().substring(0, 2000);
+  @TempDir private static Path models;
   private static LoadedModel model;
   private static Runner here;
   private static Runner there;
@@ -46,7 +50,10 @@ class CalibrationOnSparkTest {
   static void open() {
     assumeTrue(
         SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
-    model = LoadedModel.bundled(EngineOptions.defaults().withThreads(1));
+    model =
+        LoadedModel.load(
+            ShallowModel.write(models.resolve("shallow.gguf")),
+            EngineOptions.defaults().withThreads(1));
     here = new LocalRunner(WorkerContext.of(model, 2));
     Map<String, String> settings =
         Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");

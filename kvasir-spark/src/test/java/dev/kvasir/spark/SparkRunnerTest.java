@@ -46,6 +46,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
+import kvasir.tools.ShallowModel;
 import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,6 +57,7 @@ class SparkRunnerTest {
   private static final Map<String, String> HERE =
       Map.of("spark.ui.enabled", "false", "spark.driver.host", "127.0.0.1");
 
+  @TempDir private static Path models;
   private static LoadedModel model;
   private static String expected;
 
@@ -63,7 +65,10 @@ class SparkRunnerTest {
   static void measureWithoutSpark() {
     assumeTrue(
         SparkRunnerProvider.runsOnThisJava(), "Spark does not run on Java " + Runtime.version());
-    model = LoadedModel.bundled(EngineOptions.defaults().withThreads(1));
+    model =
+        LoadedModel.load(
+            ShallowModel.write(models.resolve("shallow.gguf")),
+            EngineOptions.defaults().withThreads(1));
     expected = figures(evaluate(new LocalRunner(WorkerContext.of(model)), ProgressListener.NONE));
   }
 

@@ -17,7 +17,8 @@ import org.apache.spark.launcher.JavaModuleOptions;
 /** A Spark master and its workers, each in its own process on this machine. */
 final class StandaloneCluster implements AutoCloseable {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
-  private static final String QUICK_START = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1";
+  private static final String QUICK_START =
+      "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:ActiveProcessorCount=1";
 
   private final Path folder;
   private final int port;

@@ -65,14 +65,14 @@ class TemplateFuzzTest {
     renders("{{ " + source + " }}");
   }
 
-  @Property(tries = 6000, seed = "20251")
+  @Property(tries = 2000, seed = "20251")
   void anyTokens(@ForAll("pieces") String source) {
     renders(source);
     renders("{{ " + source + " }}");
     renders("{% " + source + " %}");
   }
 
-  @Property(tries = 6000, seed = "20252")
+  @Property(tries = 2000, seed = "20252")
   void anyMutation(
       @ForAll int at, @ForAll int length, @ForAll("pieces") String piece, @ForAll int into) {
     int start = Math.floorMod(at, SEED.length());

@@ -26,6 +26,7 @@ class ExamplesTest {
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
+                "-XX:ActiveProcessorCount=1", // others have the rest
                 "--module-path",
                 modulePath(),
                 "--add-modules",

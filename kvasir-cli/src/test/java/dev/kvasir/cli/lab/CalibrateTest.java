@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,7 +33,15 @@ class CalibrateTest {
        "rope_theta": 500000.0, "tie_word_embeddings": false}
       """;
 
+  @TempDir private static Path models;
+  private static String shallow;
+
   @TempDir private Path folder;
+
+  @BeforeAll
+  static void write() {
+    shallow = ShallowModel.write(models.resolve("shallow.gguf")).toString();
+  }
 
   @Test
   void widthsAndFactorsAreSavedInTheProfileAndUsedByCaches() throws Exception {
@@ -42,17 +51,19 @@ class CalibrateTest {
     assertThat(run.out()).contains("layer    2 bits    4 bits    8 bits  width", "3.00 bits");
     Profile made = Profile.open(file);
     assertThat(made.parts()).containsExactly("layers", "pmkvq");
-    assertThat(made.floats("layers/widths", 8)).containsOnly(2, 4);
+    assertThat(made.floats("layers/widths", 2)).containsOnly(2, 4);
 
     // Another budget reuses the gradients of the same samples.
     assertThat(calibrate(file, "pmkvq:2", "4").out()).contains("4.00 bits in the mean");
-    assertThat(Profile.open(file).floats("pmkvq/sensitivities", 2, 8, 3))
-        .containsExactly(made.floats("pmkvq/sensitivities", 2, 8, 3));
+    assertThat(Profile.open(file).floats("pmkvq/sensitivities", 2, 2, 3))
+        .containsExactly(made.floats("pmkvq/sensitivities", 2, 2, 3));
 
     Path figures = folder.resolve("layers.json");
     run(
             file.toString(),
             "pmkvq:2",
+            "--model",
+            shallow,
             "--samples",
             "1",
             "--length",
@@ -60,11 +71,13 @@ class CalibrateTest {
             "--json",
             figures.toString())
         .succeeds();
-    assertThat(Files.readString(figures)).contains("\"layer 7 at 2 bits\":");
+    assertThat(Files.readString(figures)).contains("\"layer 1 at 2 bits\":");
 
     CommandRun generated =
         CommandRun.of(
             "generate",
+            "--model",
+            shallow,
             "--kv",
             "pmkvq:2,budget=8MiB",
             "--context",
@@ -80,8 +93,8 @@ class CalibrateTest {
   @Test
   void noLayerIsNarrowerThanTheCacheMayBe() {
     Path file = folder.resolve("c.profile");
-    calibrate(file, "pmkvq:4", "5").succeeds();
-    assertThat(Profile.open(file).floats("layers/widths", 8)).containsOnly(4, 8);
+    calibrate(file, "pmkvq:4", "6").succeeds();
+    assertThat(Profile.open(file).floats("layers/widths", 2)).containsOnly(4, 8);
   }
 
   @Test
@@ -108,14 +121,10 @@ class CalibrateTest {
 
   private CommandRun codebooks(String spec, Path file, Path text, String... more) {
     List<String> options = new ArrayList<>();
-    options.addAll(List.of("--model", shallow(), "--text", text.toString()));
+    options.addAll(List.of("--model", shallow, "--text", text.toString()));
     options.addAll(List.of("--length", "128", "--tokens", "256"));
     options.addAll(List.of(more));
     return run(file.toString(), spec, options.toArray(String[]::new));
-  }
-
-  private String shallow() {
-    return ShallowModel.write(folder.resolve("shallow.gguf")).toString();
   }
 
   @Test
@@ -131,7 +140,7 @@ class CalibrateTest {
     CommandRun.of(
             "generate",
             "--model",
-            shallow(),
+            shallow,
             "--profile",
             file.toString(),
             "--kv",
@@ -250,6 +259,16 @@ class CalibrateTest {
   }
 
   private static CommandRun calibrate(Path file, String spec, String bits) {
-    return run(file.toString(), spec, "--samples", "1", "--length", "160", "--bits", bits);
+    return run(
+        file.toString(),
+        spec,
+        "--model",
+        shallow,
+        "--samples",
+        "1",
+        "--length",
+        "160",
+        "--bits",
+        bits);
   }
 }

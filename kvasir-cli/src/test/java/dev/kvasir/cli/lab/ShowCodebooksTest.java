@@ -6,14 +6,33 @@ import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ShowCodebooksTest {
+  @TempDir private static Path models;
+  private static String shallow;
+
+  @BeforeAll
+  static void write() {
+    shallow = ShallowModel.write(models.resolve("shallow.gguf")).toString();
+  }
+
   @Test
   void everyTextIsTestedOnEveryOther() {
     CommandRun run =
-        CommandRun.of("codebooks", "--layer", "1", "--tables", "texts", "--tokens", "256")
+        CommandRun.of(
+                "codebooks",
+                "--model",
+                shallow,
+                "--layer",
+                "1",
+                "--tables",
+                "texts",
+                "--tokens",
+                "256")
             .succeeds();
     assertThat(run.out())
         .contains("5 stages   tested on     keys  values", "prose and tasks tasks ")
@@ -26,6 +45,8 @@ class ShowCodebooksTest {
     CommandRun run =
         CommandRun.of(
                 "codebooks",
+                "--model",
+                shallow,
                 "--layer",
                 "1",
                 "--tables",

@@ -8,11 +8,20 @@ import dev.kvasir.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class TuneTest {
+  @TempDir private static Path models;
+  private static String shallow;
+
   @TempDir private Path folder;
+
+  @BeforeAll
+  static void write() {
+    shallow = ShallowModel.write(models.resolve("shallow.gguf")).toString();
+  }
 
   @Test
   void aPickIsAddedToTheProfile() {
@@ -29,7 +38,9 @@ class TuneTest {
     assertThat(folder.resolve("a.profile.svg")).exists();
     assertThat(folder.resolve("a.profile.trials.json")).exists();
 
-    CommandRun inspected = CommandRun.of("inspect", "--kv", "mixkvq", "--profile", file.toString());
+    CommandRun inspected =
+        CommandRun.of(
+            "inspect", "--model", shallow, "--kv", "mixkvq", "--profile", file.toString());
     assertThat(inspected.out())
         .contains("mixkvq,high=" + MixkvqProfile.of(made).tuned().high())
         .contains("about ");
@@ -41,6 +52,8 @@ class TuneTest {
     Path figures = folder.resolve("channels.json");
     CommandRun.of(
             "tune",
+            "--model",
+            shallow,
             "--trials",
             "0",
             "--context",
@@ -50,8 +63,8 @@ class TuneTest {
             "--json",
             figures.toString())
         .succeeds();
-    assertThat(Files.readString(file)).contains("<svg", "layer 7");
-    assertThat(Files.readString(figures)).contains("\"layer 0\":", "\"layer 7\":");
+    assertThat(Files.readString(file)).contains("<svg", "layer 1");
+    assertThat(Files.readString(figures)).contains("\"layer 0\":", "\"layer 1\":");
   }
 
   @Test
@@ -76,7 +89,7 @@ class TuneTest {
         CommandRun.of(
             "tune",
             "--model",
-            ShallowModel.write(folder.resolve("shallow.gguf")).toString(),
+            shallow,
             "--objective",
             "gsm8k",
             "--jsonl",
@@ -105,6 +118,8 @@ class TuneTest {
   private static CommandRun tune(Path file, String trials) {
     return CommandRun.of(
         "tune",
+        "--model",
+        shallow,
         "--trials",
         trials,
         "--context",

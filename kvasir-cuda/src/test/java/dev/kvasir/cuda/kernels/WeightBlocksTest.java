@@ -9,6 +9,7 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -45,7 +46,7 @@ class WeightBlocksTest {
     }
   }
 
-  /** Every bit of a file has its own bit in a block. */
+  /** Every bit of a file has its own bit in a block, in some rows of it. */
   @ParameterizedTest
   @EnumSource(names = {"Q8_0", "Q4_0", "Q4_K", "Q5_K", "Q6_K", "F16"})
   void everyBitHasOneOwner(GgmlType type) {
@@ -57,7 +58,8 @@ class WeightBlocksTest {
     try (WeightTiles tiles =
         new WeightTiles(format, WeightBlocks.COLUMNS, WeightBlocks.COLUMNS / 32)) {
       BitSet owned = new BitSet();
-      for (int to = 0; to < WeightBlocks.ROWS; to++) {
+      List<Integer> rows = ChangedBit.someOf(WeightBlocks.ROWS);
+      for (int to : rows) {
         byte[] none = written(tiles, row, to);
         for (int bit = 0; bit < 8 * file.length; bit++) {
           file[bit / 8] = (byte) (1 << bit % 8);
@@ -66,7 +68,7 @@ class WeightBlocksTest {
           file[bit / 8] = 0;
         }
       }
-      assertThat(owned.cardinality()).isEqualTo(8 * WeightBlocks.ROWS * file.length);
+      assertThat(owned.cardinality()).isEqualTo(8 * rows.size() * file.length);
     }
   }
 

@@ -11,6 +11,7 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,7 +69,7 @@ class WeightTilesTest {
     assertThat(DeviceMatrix.bytes(format, 64, COLUMNS)).isEqualTo(type.bytesFor(64L * COLUMNS));
   }
 
-  /** Every bit of a file has its own bit on a device. */
+  /** Every bit of a file has its own bit on a device, in some rows of a tile. */
   @ParameterizedTest
   @MethodSource("storedTypes")
   void everyBitHasOneOwner(GgmlType type) {
@@ -79,7 +80,8 @@ class WeightTilesTest {
     Tensor row = new Tensor("a row", type, new long[] {1, columns}, data);
     try (WeightTiles tiles = new WeightTiles(format, columns, columns / 32)) {
       BitSet owned = new BitSet();
-      for (int to = 0; to < WeightFormat.TILE_ROWS; to++) {
+      List<Integer> rows = ChangedBit.someOf(WeightFormat.TILE_ROWS);
+      for (int to : rows) {
         byte[] none = written(tiles, row, to);
         for (int bit = 0; bit < 8 * file.length; bit++) {
           file[bit / 8] = (byte) (1 << bit % 8);
@@ -87,7 +89,7 @@ class WeightTilesTest {
           file[bit / 8] = 0;
         }
       }
-      assertThat(owned.cardinality()).isEqualTo(8 * WeightFormat.TILE_ROWS * file.length);
+      assertThat(owned.cardinality()).isEqualTo(8 * rows.size() * file.length);
     }
   }
 

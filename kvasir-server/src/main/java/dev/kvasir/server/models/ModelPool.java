@@ -23,9 +23,7 @@ import java.util.function.Supplier;
  * @param <T> a loaded model
  */
 public final class ModelPool<T extends LoadedService> implements AutoCloseable {
-  /** Time between two calls of what a waiting request does. */
-  private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
+  private final long callNanos; // between two calls of what a waiting request does
   private final long budget;
   private final Supplier<? extends List<? extends ModelSource<T>>> sources;
   private final ReentrantLock lock = new ReentrantLock();
@@ -71,6 +69,16 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
    */
   public ModelPool(
       long budget, int maxWaiting, Supplier<? extends List<? extends ModelSource<T>>> sources) {
+    this(budget, maxWaiting, sources, TimeUnit.SECONDS.toNanos(1));
+  }
+
+  /** For tests, which wait for calls of what a waiting request does. */
+  ModelPool(
+      long budget,
+      int maxWaiting,
+      Supplier<? extends List<? extends ModelSource<T>>> sources,
+      long callNanos) {
+    this.callNanos = callNanos;
     this.budget = budget;
     this.line = new WaitingLine(maxWaiting);
     this.sources = sources;
@@ -164,7 +172,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   private Lease lease(PooledModel<T> entry, WaitingLine.Ticket ticket, Runnable whileWaiting) {
     boolean hasMemory = false; // since the request waits
-    long nextCall = System.nanoTime() + CALL_NANOS;
+    long nextCall = System.nanoTime() + callNanos;
     try {
       while (true) {
         checkOpen();
@@ -419,7 +427,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     } finally {
       lock.lock();
     }
-    return System.nanoTime() + CALL_NANOS;
+    return System.nanoTime() + callNanos;
   }
 
   private void checkOpen() {

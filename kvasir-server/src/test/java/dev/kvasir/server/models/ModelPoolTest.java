@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Timeout;
 class ModelPoolTest {
   private static final Runnable NOTHING = () -> {};
   private static final int MOST_WAITING = 8;
+  private static final long CALL_NANOS = 1_000_000;
 
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final List<TestSource> sources = new ArrayList<>();
@@ -91,7 +92,7 @@ class ModelPoolTest {
   }
 
   private ModelPool<TestModel> pool(long budget) {
-    return new ModelPool<>(budget, MOST_WAITING, () -> sources);
+    return new ModelPool<>(budget, MOST_WAITING, () -> sources, CALL_NANOS);
   }
 
   private void models(String... names) {

@@ -13,15 +13,18 @@ import dev.kvasir.error.TooLongException;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.function.Supplier;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,11 +32,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class BatchedSessionsTest {
   private static final SamplingOptions WARM =
       SamplingOptions.greedy().toBuilder().temperature(0.8).build();
+
+  @TempDir private static Path folder;
   private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = LoadedModel.bundled();
+    model = LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")));
   }
 
   @AfterAll
@@ -47,7 +52,7 @@ class BatchedSessionsTest {
    * @param stopAfter chunks of text after which the listener stops the first answer
    */
   private record Talk(String prompt, String second, int stopAfter, long seed) {
-    List<String> with(CacheSpec spec) {
+    List<String> with(LoadedModel model, CacheSpec spec) {
       GenerationSettings options =
           GenerationSettings.defaults()
               .withMaxTokens(24)
@@ -87,13 +92,18 @@ class BatchedSessionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"patternkv:2,window=0", "commvq:1,window=0", "mead:2"})
   void andSoTheyAreOfOtherCaches(String typed) {
-    textsAreThoseThatEachSessionGivesAlone(typed);
+    try (LoadedModel bundled = LoadedModel.bundled()) {
+      checkTextsAreThoseOfEachAlone(bundled, CacheSpec.parse(typed));
+    }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2,window=0", "mixkvq,window=0", "pmkvq:2,budget=2MiB"})
+  @ValueSource(strings = {"fp16", "kivi:2,window=0", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=512KiB"})
   void textsAreThoseThatEachSessionGivesAlone(String typed) {
-    CacheSpec spec = CacheSpec.parse(typed);
+    checkTextsAreThoseOfEachAlone(model, CacheSpec.parse(typed));
+  }
+
+  private static void checkTextsAreThoseOfEachAlone(LoadedModel model, CacheSpec spec) {
     String paragraph = "The old man looked at the sea, and the sea was calm. ";
     List<Talk> talks =
         List.of(
@@ -101,12 +111,13 @@ class BatchedSessionsTest {
             new Talk(paragraph.repeat(20), " The boat", 3, 2),
             new Talk(paragraph.repeat(12) + "It was", " He said that", 100, 3),
             new Talk("No one", paragraph.repeat(25), 9, 4));
-    List<List<String>> alone = talks.stream().map(talk -> talk.with(spec)).toList();
-    assertThat(together(talks.stream().map(talk -> task(talk, spec)).toList())).isEqualTo(alone);
+    List<List<String>> alone = talks.stream().map(talk -> talk.with(model, spec)).toList();
+    assertThat(together(talks.stream().map(talk -> task(talk, model, spec)).toList()))
+        .isEqualTo(alone);
   }
 
-  private static Supplier<List<String>> task(Talk talk, CacheSpec spec) {
-    return () -> talk.with(spec);
+  private static Supplier<List<String>> task(Talk talk, LoadedModel model, CacheSpec spec) {
+    return () -> talk.with(model, spec);
   }
 
   @Test

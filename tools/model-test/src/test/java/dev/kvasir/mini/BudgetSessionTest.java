@@ -13,24 +13,28 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
+import java.nio.file.Path;
 import java.util.Arrays;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A cache with a memory budget, from a user's point of view. */
 class BudgetSessionTest {
   private static final GenerationListener SILENT = piece -> {};
   private static final GenerationSettings GREEDY = GenerationSettings.greedy();
   private static final SessionOptions SMALL =
-      SessionOptions.builder().cache(CacheSpec.parse("pmkvq:2,budget=1500KiB")).build();
-  private static final long SMALL_BYTES = 1500 * 1024;
+      SessionOptions.builder().cache(CacheSpec.parse("pmkvq:2,budget=375KiB")).build();
+  private static final long SMALL_BYTES = 375 * 1024;
 
+  @TempDir private static Path folder;
   private static LoadedModel model;
 
   @BeforeAll
   static void load() {
-    model = LoadedModel.bundled();
+    model = LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")));
   }
 
   @AfterAll
@@ -71,7 +75,7 @@ class BudgetSessionTest {
     assertThatThrownBy(() -> model.newSession(SMALL.toBuilder().contextLimit(5000).build()))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageMatching(
-            "the cache 'pmkvq:2,budget=1500KiB' holds \\d+ tokens at the most; the context was to"
+            "the cache 'pmkvq:2,budget=375KiB' holds \\d+ tokens at the most; the context was to"
                 + " have 5000");
   }
 

@@ -33,7 +33,7 @@ class ModelKernelsTest {
       delimiter = '|',
       value = {
         "patternkv:2,window=0 | KMeans PatternSlab PatternkvPage",
-        "commvq:1,window=0,sinks=0 | BeamEncoder CommvqPage"
+        "commvq:1,beam=1,window=0,sinks=0 | BeamEncoder CommvqPage"
       })
   void theyReachCalibrationAndQuantization(String spec, String expected) {
     EngineOptions options = EngineOptions.defaults().withThreads(1).withKernels(watched());

@@ -18,7 +18,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,23 +30,38 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A session that was saved with one kind of cache continues with another. */
 class RepackedSessionTest {
-  private static final LoadedModel MODEL = LoadedModel.bundled();
   private static final int TOKENS = 520;
   private static final int[] TEXT = new Random(7).ints(TOKENS, 300, 4000).toArray();
 
+  @TempDir private static Path models;
+  private static LoadedModel shallow;
+  private static LoadedModel bundled;
+
   @TempDir private Path folder;
+  private LoadedModel model = shallow;
+
+  @BeforeAll
+  static void load() {
+    shallow = LoadedModel.load(ShallowModel.write(models.resolve("shallow.gguf")));
+    bundled = LoadedModel.bundled();
+  }
 
   @AfterAll
   static void close() {
-    MODEL.close();
+    shallow.close();
+    bundled.close();
+  }
+
+  private void use(String spec) {
+    model = ShallowModel.serves(spec) ? shallow : bundled;
   }
 
   private static SessionOptions options(String spec) {
     return SessionOptions.builder().cache(CacheSpec.parse(spec)).build();
   }
 
-  private static ModelSession read(SessionOptions options) {
-    ModelSession session = MODEL.newSession(options);
+  private ModelSession read(SessionOptions options) {
+    ModelSession session = model.newSession(options);
     generate(session, TEXT, 1);
     return session;
   }
@@ -91,14 +108,15 @@ class RepackedSessionTest {
       delimiter = '>',
       value = {
         "kivi:4>kivi:2",
-        "fp16>pmkvq:2,budget=2MiB",
-        "mixkvq>kivi:2,window=0",
+        "fp16>pmkvq:2,budget=512KiB",
+        "mixkvq,high=1.9,mid=1.6>kivi:2,window=0",
         "mead:2.5>mead:1.5,window=0"
       })
   void theTextStaysAndBytesAreThoseOfTheOtherKind(String before, String after) {
+    use(ShallowModel.serves(before) ? after : before);
     Path file = saved(before);
-    long taken = MODEL.cacheMemory().usedBytes();
-    try (ModelSession restored = MODEL.restore(file, CacheSpec.parse(after));
+    long taken = model.cacheMemory().usedBytes();
+    try (ModelSession restored = model.restore(file, CacheSpec.parse(after));
         ModelSession fresh = read(options(after))) {
       assertThat(restored.options()).isEqualTo(fresh.options());
       assertThat(restored.cachedTokens()).isEqualTo(TOKENS);
@@ -106,7 +124,7 @@ class RepackedSessionTest {
       assertThat(generate(restored, new int[0], 12)).isNotEmpty();
       restored.save(folder.resolve("narrower"));
     }
-    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
+    assertThat(model.cacheMemory().usedBytes()).isEqualTo(taken);
     try (SessionFile first = SessionFile.open(file);
         SessionFile second = SessionFile.open(folder.resolve("narrower"))) {
       assertThat(second.sequence().cacheSpec()).isEqualTo(after);
@@ -121,9 +139,9 @@ class RepackedSessionTest {
   void bytesMatchTheEstimate() {
     Path file = saved("kivi:4");
     CacheSpec narrower = CacheSpec.parse("kivi:2");
-    try (ModelSession restored = MODEL.restore(file, narrower)) {
+    try (ModelSession restored = model.restore(file, narrower)) {
       assertThat(restored.cache().bytes())
-          .isEqualTo(narrower.bytesFor(MODEL.config().cacheShape(), TOKENS));
+          .isEqualTo(narrower.bytesFor(model.config().cacheShape(), TOKENS));
     }
   }
 
@@ -143,29 +161,30 @@ class RepackedSessionTest {
   @Test
   void theSameKindIsRestoredAsItIs() {
     Path file = saved("kivi:2");
-    try (ModelSession restored = MODEL.restore(file);
-        ModelSession again = MODEL.restore(file, CacheSpec.parse("kivi:2"))) {
+    try (ModelSession restored = model.restore(file);
+        ModelSession again = model.restore(file, CacheSpec.parse("kivi:2"))) {
       assertThat(bits(again.cache())).isEqualTo(bits(restored.cache()));
     }
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"mixkvq", "mead:1.5"})
+  @ValueSource(strings = {"mixkvq,high=1.9,mid=1.6", "mead:1.5"})
   void kindsThatQuantizeByAttentionAreRefused(String spec) {
+    use(spec);
     Path file = saved("kivi:2");
-    long taken = MODEL.cacheMemory().usedBytes();
-    assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse(spec)))
+    long taken = model.cacheMemory().usedBytes();
+    assertThatThrownBy(() -> model.restore(file, CacheSpec.parse(spec)))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageContaining("'%s' quantizes by attention statistics".formatted(spec));
-    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
+    assertThat(model.cacheMemory().usedBytes()).isEqualTo(taken);
   }
 
   @Test
   void aBudgetThatCannotHoldTheTextIsNamedAndNothingIsSaved() {
     Path file = saved("kivi:2");
-    long taken = MODEL.cacheMemory().usedBytes();
-    assertThatThrownBy(() -> MODEL.restore(file, CacheSpec.parse("pmkvq:2,budget=600KiB")))
+    long taken = model.cacheMemory().usedBytes();
+    assertThatThrownBy(() -> model.restore(file, CacheSpec.parse("pmkvq:2,budget=150KiB")))
         .isInstanceOf(CacheFullException.class);
-    assertThat(MODEL.cacheMemory().usedBytes()).isEqualTo(taken);
+    assertThat(model.cacheMemory().usedBytes()).isEqualTo(taken);
   }
 }

@@ -43,6 +43,7 @@ class SavedSessionTest {
   @TempDir private static Path models;
   private static LoadedModel shallow;
   private static LoadedModel other;
+  private static LoadedModel otherWhole;
 
   @TempDir private Path folder;
 
@@ -51,6 +52,7 @@ class SavedSessionTest {
     Path file = ShallowModel.write(models.resolve("shallow.gguf"));
     shallow = LoadedModel.load(file);
     other = LoadedModel.load(file);
+    otherWhole = LoadedModel.bundled();
   }
 
   @AfterAll
@@ -58,6 +60,7 @@ class SavedSessionTest {
     MODEL.close();
     shallow.close();
     other.close();
+    otherWhole.close();
   }
 
   private static SessionOptions options(String spec) {
@@ -98,7 +101,7 @@ class SavedSessionTest {
         "mikv:2,window=0",
         "skvq:2",
         "kvquant:2,window=0",
-        "commvq:1,window=0",
+        "commvq:1,beam=1,window=0",
         "quarot:2",
         "turboquant:2,window=0",
         "rotatekv:2",
@@ -115,12 +118,11 @@ class SavedSessionTest {
     int first = 5 + random.nextInt(15);
     Path file = folder.resolve("session");
     boolean isShallow = ShallowModel.serves(spec);
-    try (LoadedModel bundled = isShallow ? null : LoadedModel.bundled();
-        ModelSession session = (isShallow ? shallow : MODEL).newSession(options(spec))) {
+    try (ModelSession session = (isShallow ? shallow : MODEL).newSession(options(spec))) {
       generate(session, prompt, first);
       session.save(file);
       String rest = generate(session, new int[0], 15);
-      try (ModelSession restored = (isShallow ? other : bundled).restore(file)) {
+      try (ModelSession restored = (isShallow ? other : otherWhole).restore(file)) {
         assertThat(restored.length()).isEqualTo(prompt.length + first);
         assertThat(generate(restored, new int[0], 15)).isEqualTo(rest);
         assertThat(bits(restored.cache())).isEqualTo(bits(session.cache()));

@@ -129,7 +129,7 @@ class WindowedSessionTest {
   void textsWithACachedPrefixHaveTheBitsOfAFullPrefill(String spec) {
     int[] first = text(3, 800);
     List<int[]> texts = new ArrayList<>(List.of(first));
-    for (int common : new int[] {799, 790, 700, 520, 300, 5}) {
+    for (int common : new int[] {799, 700, 520, 5}) {
       int[] other = Arrays.copyOf(first, common + 60);
       System.arraycopy(text(common, 60), 0, other, common, 60);
       texts.add(other);
@@ -145,7 +145,7 @@ class WindowedSessionTest {
         assertThat(bits(shared.cache())).isEqualTo(bits(alone.cache()));
       }
     }
-    assertThat(cachedTokens).isGreaterThan(1500);
+    assertThat(cachedTokens).isGreaterThan(1000);
   }
 
   @Test
