@@ -80,7 +80,7 @@ INLINE __m512i load_column_often(const uint8_t *at) {
 // for each channel.
 typedef struct {
   const uint8_t *columns[CHANNELS_TOGETHER];
-  int shifts[CHANNELS_TOGETHER];
+  u32 shifts[CHANNELS_TOGETHER];
   __m512i shift, bits, mask;
 } Channels;
 
@@ -96,7 +96,7 @@ INLINE Channels channels_of(const uint8_t *codes, const i32 *entries, int count)
   __m512i one = _mm512_set1_epi32(1);
   channels.mask = _mm512_sub_epi32(_mm512_sllv_epi32(one, channels.bits), one);
   UNROLL for (int k = 0; k < CHANNELS_TOGETHER; k++) {
-    i32 bit = k < count ? entries[2 * k] : 0;
+    u32 bit = k < count ? (u32)entries[2 * k] : 0;
     channels.columns[k] = codes + COLUMN * (i64)(bit / 8);
     channels.shifts[k] = bit % 8;
   }
@@ -108,7 +108,7 @@ INLINE Channels channels_of(const uint8_t *codes, const i32 *entries, int count)
 INLINE __m512i sum_bytes(const Channels *channels, __m512i masks, i64 stride, const Digits *digits, i32 first, i32 end,
                          const int split) {
   __m512i low[CHANNELS_TOGETHER], high[CHANNELS_TOGETHER], mask[CHANNELS_TOGETHER], flip[CHANNELS_TOGETHER];
-  __m512i near[CHANNELS_TOGETHER];
+  __m512i near[CHANNELS_TOGETHER], down[CHANNELS_TOGETHER], up[CHANNELS_TOGETHER];
   UNROLL for (int k = 0; k < CHANNELS_TOGETHER; k++) {
     low[k] = high[k] = _mm512_setzero_si512();
     mask[k] = byte_of_channel(masks, k);
@@ -116,6 +116,8 @@ INLINE __m512i sum_bytes(const Channels *channels, __m512i masks, i64 stride, co
     if (split) {
       near[k] = _mm512_set1_epi8((char)(0xFF >> channels->shifts[k]));
       mask[k] = _mm512_andnot_si512(near[k], mask[k]);
+      down[k] = _mm512_set1_epi16((int16_t)channels->shifts[k]);
+      up[k] = _mm512_sub_epi16(_mm512_set1_epi16(8), down[k]);
     }
   }
   const i64 last = (end - first) / COLUMN;
@@ -126,8 +128,8 @@ INLINE __m512i sum_bytes(const Channels *channels, __m512i masks, i64 stride, co
       __m512i bytes = load_column_often(at), code;
       if (split) {
         __m512i next = load_column_often(at + COLUMN);
-        bytes = _mm512_srl_epi16(bytes, _mm_cvtsi32_si128(channels->shifts[k]));
-        next = _mm512_sll_epi16(next, _mm_cvtsi32_si128(8 - channels->shifts[k]));
+        bytes = _mm512_srlv_epi16(bytes, down[k]);
+        next = _mm512_sllv_epi16(next, up[k]);
         code = and_xor(next, mask[k], and_xor(bytes, near[k], flip[k]));
       } else {
         code = and_xor(bytes, mask[k], flip[k]);
@@ -146,8 +148,8 @@ INLINE void add_channels(const uint8_t *codes, i64 row_bytes, const i32 *entries
   Channels channels = channels_of(codes, entries, count);
   __m512i masks = split ? channels.mask : _mm512_sllv_epi32(channels.mask, channels.shift);
   __m512i sum = sum_bytes(&channels, masks, COLUMN * row_bytes, digits, first, end, split);
-  __m512i flipped = _mm512_and_si512(masks, _mm512_set1_epi32(0x80));
-  sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(flipped, of_weights));
+  __mmask16 flipped = _mm512_test_epi32_mask(masks, _mm512_set1_epi32(0x80));
+  sum = _mm512_mask_add_epi32(sum, flipped, sum, _mm512_slli_epi32(of_weights, 7));
   if (!split) sum = _mm512_srav_epi32(sum, channels.shift);
   sum = _mm512_add_epi32(_mm512_slli_epi32(sum, 1), _mm512_sub_epi32(of_weights, _mm512_sllv_epi32(of_weights, channels.bits)));
   float products[LANES];
@@ -167,12 +169,11 @@ INLINE void add_band(const uint8_t *codes, const i32 *band, i32 width, const Dig
   const i32 *entries = band + BAND_HEADER;
   const float *halves = (const float *)(entries + 2 * (i64)width);
   i32 j = 0, whole = band[3], coded = band[2];
-  for (; j < whole; j += CHANNELS_TOGETHER) {
-    int count = whole - j < CHANNELS_TOGETHER ? whole - j : CHANNELS_TOGETHER;
-    add_channels(codes, band[1], entries + 2 * j, halves + j, count, digits, of_weights, first, end, sums, 0);
-  }
-  for (j = whole; j < coded; j += CHANNELS_TOGETHER) {
-    int count = coded - j < CHANNELS_TOGETHER ? coded - j : CHANNELS_TOGETHER;
-    add_channels(codes, band[1], entries + 2 * j, halves + j, count, digits, of_weights, first, end, sums, 1);
-  }
+#define ADD_CHANNELS(count, split) \
+  add_channels(codes, band[1], entries + 2 * j, halves + j, count, digits, of_weights, first, end, sums, split)
+  for (; j + CHANNELS_TOGETHER <= whole; j += CHANNELS_TOGETHER) ADD_CHANNELS(CHANNELS_TOGETHER, 0);
+  if (j < whole) ADD_CHANNELS(whole - j, 0);
+  for (j = whole; j + CHANNELS_TOGETHER <= coded; j += CHANNELS_TOGETHER) ADD_CHANNELS(CHANNELS_TOGETHER, 1);
+  if (j < coded) ADD_CHANNELS(coded - j, 1);
+#undef ADD_CHANNELS
 }

@@ -1,9 +1,6 @@
-// Products of four queries with rows of 64 channels, for rowcodes.h: a row is decoded, rotated and multiplied in
-// registers.
-#define KEY_WIDTH 64
-#define KEY_HALF (KEY_WIDTH / 2)
-#define KEY_PARTS (KEY_WIDTH / LANES)
-#define HALF_PARTS (KEY_PARTS / 2)
+// Products of four queries with rows of 64 or 128 channels, for rowcodes.h: a row is decoded, rotated and multiplied in
+// registers. The number of its vectors, parts, is a constant wherever this is inlined.
+#define MOST_KEY_PARTS 8
 #define KEYS_TOGETHER 4
 #define QUERIES 4
 
@@ -13,56 +10,58 @@
 
 // The tables of a band's channels, part by part.
 typedef struct {
-  Part parts[KEY_PARTS];
-  Floats lows[KEY_PARTS], steps[KEY_PARTS];
-  Floats same[KEY_PARTS];            // the row of the table that all keys have, if they have the same
+  Part parts[MOST_KEY_PARTS];
+  Floats lows[MOST_KEY_PARTS], steps[MOST_KEY_PARTS];
+  Floats same[MOST_KEY_PARTS];       // the row of the table that all keys have, if they have the same
 } KeyBand;
 
-INLINE void read_base(const KeyBand *band, const uint8_t *nibbles, Floats *x) {
-  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
+INLINE void read_base(const KeyBand *band, const uint8_t *nibbles, const int parts, Floats *x) {
+  const int half = parts / 2;
+  UNROLL for (int p = 0; p < half; p++) {
     Ints both = load_nibbles(nibbles + LANES * p);
     x[p] = fused(lower_nibbles(both), band->steps[p], band->lows[p]);
-    x[p + HALF_PARTS] = fused(upper_nibbles(both), band->steps[p + HALF_PARTS], band->lows[p + HALF_PARTS]);
+    x[p + half] = fused(upper_nibbles(both), band->steps[p + half], band->lows[p + half]);
   }
 }
 
 // Returns whether any of its parts spans more than sixteen bytes.
-INLINE int lay_key_band(const Coded *from, const i32 *band, KeyBand *to) {
+INLINE int lay_key_band(const Coded *from, const i32 *band, const int parts, KeyBand *to) {
   i32 further = 0;
-  UNROLL for (int p = 0; p < KEY_PARTS; p++) {
-    to->parts[p] = part_of(band, KEY_WIDTH, LANES * p);
+  UNROLL for (int p = 0; p < parts; p++) {
+    to->parts[p] = part_of(band, LANES * parts, LANES * p);
     to->lows[p] = load(from->lows + LANES * p);
     to->steps[p] = load(from->steps + LANES * p);
     further |= to->parts[p].further;
   }
-  read_base(to, from->table + from->picked[0] * from->table_stride, to->same);
+  read_base(to, from->table + from->picked[0] * from->table_stride, parts, to->same);
   return further != 0;
 }
 
-INLINE void make_key(const KeyBand *band, const Row *row, const float *cosines, const float *sines, Floats *key,
-                     const int coded, const int far, const int same) {
-  Floats x[KEY_PARTS];
+INLINE void make_key(const KeyBand *band, const Row *row, const float *cosines, const float *sines, const int parts,
+                     Floats *key, const int coded, const int far, const int same) {
+  const int half = parts / 2;
+  Floats x[MOST_KEY_PARTS];
   if (same) {
-    UNROLL for (int p = 0; p < KEY_PARTS; p++) x[p] = band->same[p];
+    UNROLL for (int p = 0; p < parts; p++) x[p] = band->same[p];
   } else {
-    read_base(band, row->nibbles, x);
+    read_base(band, row->nibbles, parts, x);
   }
-  UNROLL for (int p = 0; p < KEY_PARTS; p++) {
+  UNROLL for (int p = 0; p < parts; p++) {
     x[p] = coded ? decoded(row->codes, &band->parts[p], row->scale, x[p], far) : add(x[p], all(0));
   }
-  UNROLL for (int p = 0; p < HALF_PARTS; p++) {
+  UNROLL for (int p = 0; p < half; p++) {
     Floats cos = load(cosines + LANES * p), sin = load(sines + LANES * p);
-    key[p] = turned_x(x[p], x[p + HALF_PARTS], cos, sin);
-    key[p + HALF_PARTS] = turned_y(x[p], x[p + HALF_PARTS], cos, sin);
+    key[p] = turned_x(x[p], x[p + half], cos, sin);
+    key[p + half] = turned_y(x[p], x[p + half], cos, sin);
   }
 }
 
 // Products with four queries, summed within 128-bit lanes, one number per query.
-INLINE Floats products_in_lanes(const Floats *key, const float *queries) {
+INLINE Floats products_in_lanes(const Floats *key, const float *queries, const int parts) {
   Floats p[QUERIES];
   UNROLL for (int q = 0; q < QUERIES; q++) {
     p[q] = all(0);
-    UNROLL for (int i = 0; i < KEY_PARTS; i++) p[q] = fused(load(queries + q * KEY_WIDTH + LANES * i), key[i], p[q]);
+    UNROLL for (int i = 0; i < parts; i++) p[q] = fused(load(queries + LANES * (q * parts + i)), key[i], p[q]);
   }
   Floats ab = add(_mm512_shuffle_ps(p[0], p[1], 0x88), _mm512_shuffle_ps(p[0], p[1], 0xDD));
   Floats cd = add(_mm512_shuffle_ps(p[2], p[3], 0x88), _mm512_shuffle_ps(p[2], p[3], 0xDD));
@@ -111,21 +110,21 @@ INLINE void expect_codes(const uint8_t *codes, i64 bytes, i64 behind) {
 // keep queries in the registers needed for the tables of channels.
 INLINE void one_key_after_another(const float **queries) { __asm__ volatile("" : "+r"(*queries) : : "memory"); }
 
-// Rows of a band, starting at index row of all rows; queries (QUERIES, KEY_WIDTH), products (rows, QUERIES)
+// Rows of a band, starting at index row of all rows; queries (QUERIES, parts), products (rows, QUERIES)
 INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t *codes, i32 row_bytes, i32 row, i32 end,
-                          const KeyProducts *to, const float *queries, float *products, const int coded, const int far,
-                          const int same) {
+                          const KeyProducts *to, const float *queries, const int parts, float *products,
+                          const int coded, const int far, const int same) {
   for (; row < end; row += KEYS_TOGETHER) {
     Floats lanes[KEYS_TOGETHER];
     expect_codes(codes, KEYS_TOGETHER * (i64)row_bytes, to->code_bytes);
     UNROLL for (int j = 0; j < KEYS_TOGETHER; j++, codes += row_bytes) {
       if (!same && row + j + ROWS_AHEAD < to->rows) expect_rows(from, row + j + ROWS_AHEAD, row + j + ROWS_AHEAD + 1);
       Row source;
-      Floats key[KEY_PARTS];
-      i64 angles = (i64)to->tokens[row + j] * KEY_HALF;
+      Floats key[MOST_KEY_PARTS];
+      i64 angles = (i64)to->tokens[row + j] * (LANES * parts / 2);
       take_rows(from, codes, row_bytes, row + j, 1, &source);
-      make_key(band, &source, to->cosines + angles, to->sines + angles, key, coded, far, same);
-      lanes[j] = products_in_lanes(key, queries);
+      make_key(band, &source, to->cosines + angles, to->sines + angles, parts, key, coded, far, same);
+      lanes[j] = products_in_lanes(key, queries, parts);
       one_key_after_another(&queries);
     }
     store(products + QUERIES * row, totals_of_keys(lanes));
@@ -136,30 +135,30 @@ INLINE void multiply_keys(const Coded *from, const KeyBand *band, const uint8_t 
 INLINE int are_whole_rounds(const i32 *bands, i32 band_count, i32 width, i32 a_rows) {
   i32 rest = 0;
   for (i32 band = 0; band < band_count; band++) rest |= bands[band * band_ints(width)] % KEYS_TOGETHER;
-  return width == KEY_WIDTH && a_rows == QUERIES && rest == 0;
+  return (width == 64 || width == 128) && a_rows == QUERIES && rest == 0;
 }
 
-INLINE i64 bytes_of_bands(const i32 *bands, i32 band_count) {
+INLINE i64 bytes_of_bands(const i32 *bands, i32 band_count, i32 width) {
   i64 bytes = 0;
-  for (i32 band = 0; band < band_count; band++, bands += band_ints(KEY_WIDTH)) bytes += (i64)bands[0] * bands[1];
+  for (i32 band = 0; band < band_count; band++, bands += band_ints(width)) bytes += (i64)bands[0] * bands[1];
   return bytes;
 }
 
 INLINE void multiply_bands(const Coded *from, const i32 *bands, i32 band_count, const KeyProducts *to,
-                           const float *a, float *products, float *c) {
+                           const float *a, const int parts, float *products, float *c) {
   // Aligned to cache lines.
-  float queries[QUERIES * KEY_WIDTH] __attribute__((aligned(64)));
-  for (i32 i = 0; i < QUERIES * KEY_WIDTH; i += LANES) store(queries + i, load(a + i));
+  float queries[QUERIES * MOST_KEY_PARTS * LANES] __attribute__((aligned(64)));
+  for (i32 i = 0; i < QUERIES * parts * LANES; i += LANES) store(queries + i, load(a + i));
   const uint8_t *codes = from->codes;
   for (i32 byte = 0; byte < BYTES_AHEAD; byte += 64) __builtin_prefetch(codes + byte);
   i32 other = 0;
   for (i32 row = 0; row < to->rows; row++) other |= from->picked[row] ^ from->picked[0];
   KeyBand known;
-  for (i32 band = 0, row = 0; band < band_count; band++, bands += band_ints(KEY_WIDTH)) {
+  for (i32 band = 0, row = 0; band < band_count; band++, bands += band_ints(LANES * parts)) {
     i32 end = row + bands[0];
 #define MULTIPLY(coded, far, same) \
-  multiply_keys(from, &known, codes, bands[1], row, end, to, queries, products, coded, far, same)
-    int further = lay_key_band(from, bands, &known);
+  multiply_keys(from, &known, codes, bands[1], row, end, to, queries, parts, products, coded, far, same)
+    int further = lay_key_band(from, bands, parts, &known);
     if (further) {
       MULTIPLY(1, 1, 0);
     } else if (bands[1] && other) {

@@ -7,6 +7,7 @@
 #define OCTET 8
 #define NIBBLE 15
 #define SCALE_INDEX 7
+#define ORDERED_ROWS 128
 
 #if LANES == 16
 typedef __m512i Ints;
@@ -123,11 +124,11 @@ INLINE void take_rows(const Coded *from, const uint8_t *codes, i32 row_bytes, i3
   }
 }
 
-// Prefetches rows of the table, which are scattered.
+// Prefetches rows of the table, which are scattered, and what follows them: a value's row follows its key's.
 INLINE void expect_rows(const Coded *from, i32 first, i32 end) {
   for (i32 i = first; i < end; i++) {
     const uint8_t *row = from->table + from->picked[i] * from->table_stride;
-    for (i32 byte = 0; byte < from->width / 2; byte += 64) __builtin_prefetch(row + byte);
+    for (i32 byte = 0; byte < from->width; byte += 64) __builtin_prefetch(row + byte);
   }
 }
 
@@ -387,8 +388,12 @@ EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const flo
   const Coded from = {source + offset, width, table, table_stride, lows, steps, scales, picked};
 #if LANES == 16
   if (are_whole_rounds(bands, band_count, width, a_rows)) {
-    const KeyProducts to = {tokens, cosines, sines, c_stride, bytes_of_bands(bands, band_count)};
-    multiply_bands(&from, bands, band_count, &to, a, aligned(room), c);
+    const KeyProducts to = {tokens, cosines, sines, c_stride, bytes_of_bands(bands, band_count, width)};
+    if (width == 64) {
+      multiply_bands(&from, bands, band_count, &to, a, 4, aligned(room), c);
+    } else {
+      multiply_bands(&from, bands, band_count, &to, a, 8, aligned(room), c);
+    }
     return;
   }
 #endif
@@ -412,6 +417,40 @@ EXPORT void KERNEL(decoded_products)(const i32 *bands, i32 band_count, const flo
       decode_some(&from, bands, rows, some, tokens + row, cosines, sines, vectors, 1);
 #endif
       score_rows(a, a_rows, vectors, some, width, tokens + row, c, c_stride);
+    }
+  }
+}
+
+// Assigns the next row of a class to a token.
+INLINE void order_row(i32 row, i32 token, const i32 *row_of_id, i32 known, const uint8_t *ids, uint8_t *tokens,
+                      i32 *picked) {
+  tokens[row] = (uint8_t)token;
+  picked[row] = 0;
+  if (known) {
+    u32 id;
+    __builtin_memcpy(&id, ids + sizeof id * token, sizeof id);
+    picked[row] = row_of_id[id < (u32)known ? id : 0];
+  }
+}
+
+// The order of 128 rows in three classes and the table row of each. Whatever the bits are, each index is that of a row.
+EXPORT void KERNEL(order_rows)(const i32 *row_of_id, i32 known, uint8_t *tokens, i32 *picked, const uint8_t *classes,
+                               i64 classes_at, const uint8_t *ids, i64 ids_at) {
+  uint64_t bits[3];
+  __builtin_memcpy(bits, classes + classes_at, sizeof bits);
+  uint64_t last = bits[2];
+  i32 first_row = 0, middle_row = ORDERED_ROWS - __builtin_popcountll(bits[0]) - __builtin_popcountll(bits[1]);
+  i32 last_row = ORDERED_ROWS - __builtin_popcountll(last);
+  for (i32 half = 0; half < 2; half++) {
+    for (uint64_t left = ~bits[half]; left; left &= left - 1) {
+      order_row(first_row++, 64 * half + __builtin_ctzll(left), row_of_id, known, ids + ids_at, tokens, picked);
+    }
+    // Without a branch, since the two classes alternate at random.
+    for (uint64_t left = bits[half]; left; left &= left - 1, last >>= 1) {
+      i32 is_last = (i32)last & 1, row = middle_row + (-is_last & (last_row - middle_row));
+      order_row(row, 64 * half + __builtin_ctzll(left), row_of_id, known, ids + ids_at, tokens, picked);
+      last_row += is_last;
+      middle_row += 1 - is_last;
     }
   }
 }

@@ -58,6 +58,29 @@ public interface RowCodeKernels {
   }
 
   /**
+   * Sets the order of {@link CodeBands#MAX_ROWS} rows in three classes, and the table row of each.
+   *
+   * <pre>
+   * u64, u64  bit t of 128: token t is in the second or third class
+   * u64       bit i of 64: the i-th of those is in the third
+   * </pre>
+   *
+   * @param classes the bits, from {@code at} on
+   * @param ids of each token, 32-bit integers; not read if {@code rowOfId} is empty
+   * @param rowOfId the table row of each id; ids beyond have that of id 0, and all have row 0 if it
+   *     is empty
+   * @param tokens the token of each row: class after class, each in token order // (rows), set
+   * @param tableRows (rows), set
+   */
+  void orderRows(
+      MemorySegment classes,
+      long at,
+      MemorySegment ids,
+      int[] rowOfId,
+      byte[] tokens,
+      int[] tableRows);
+
+  /**
    * Gathers rows of a table of halves, one per token.
    *
    * @param source (rows, stride) from {@code offset} bytes on

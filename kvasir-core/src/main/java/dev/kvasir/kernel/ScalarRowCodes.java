@@ -6,6 +6,11 @@ import java.nio.ByteOrder;
 
 /** Reference kernels for rows of codes in plain Java, which define results to the last bit. */
 final class ScalarRowCodes implements RowCodeKernels {
+  private static final int CLASSES = 3;
+  private static final ValueLayout.OfInt INT =
+      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
+      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfShort SHORT =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -61,6 +66,48 @@ final class ScalarRowCodes implements RowCodeKernels {
   @Override
   public void weightedSums(RowCodeBlock codes, float[] w, int wRows, float[] scratch, float[] out) {
     InterleavedSums.add(codes, w, wRows, scratch, out);
+  }
+
+  @Override
+  public void orderRows(
+      MemorySegment classes,
+      long at,
+      MemorySegment ids,
+      int[] rowOfId,
+      byte[] tokens,
+      int[] tableRows) {
+    int[] classOf = classesOfTokens(classes, at);
+    int row = 0;
+    for (int group = 0; group < CLASSES; group++) {
+      for (int token = 0; token < CodeBands.MAX_ROWS; token++) {
+        if (classOf[token] == group) {
+          tokens[row] = (byte) token;
+          tableRows[row] = tableRow(ids, token, rowOfId);
+          row++;
+        }
+      }
+    }
+  }
+
+  private static int[] classesOfTokens(MemorySegment classes, long at) {
+    int[] classOf = new int[CodeBands.MAX_ROWS];
+    long third = classes.get(LONG, at + CodeBands.MAX_ROWS / Byte.SIZE);
+    for (int token = 0; token < CodeBands.MAX_ROWS; token++) {
+      long bits = classes.get(LONG, at + token / Long.SIZE * Long.BYTES);
+      if ((bits >>> token & 1) == 1) {
+        classOf[token] = 1 + (int) (third & 1);
+        third >>>= 1;
+      }
+    }
+    return classOf;
+  }
+
+  private static int tableRow(MemorySegment ids, int token, int[] rowOfId) {
+    if (rowOfId.length == 0) {
+      return 0;
+    }
+    int id = ids.get(INT, (long) Integer.BYTES * token);
+    return rowOfId[Integer.compareUnsigned(id, rowOfId.length) < 0 ? id : 0];
   }
 
   @Override

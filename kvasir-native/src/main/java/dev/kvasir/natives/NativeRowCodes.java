@@ -31,6 +31,8 @@ final class NativeRowCodes implements RowCodeKernels {
           "decoded_products", "[II [F [F [F [B [I [F [F [FI [F [FI MJI MI");
   private static final NativeFunction SUMS =
       NativeFunctions.integerFunction("column_sums", "[II [F [F [F [B [I [FI [F [F MJI MII");
+  private static final NativeFunction ORDER =
+      NativeFunctions.floatFunction("order_rows", "[II [B [I MJ MJ");
   private static final NativeFunction GATHER =
       NativeFunctions.floatFunction("gather", "[I [F MJIIII");
   private static final NativeFunction ROTATE_EACH =
@@ -190,6 +192,26 @@ final class NativeRowCodes implements RowCodeKernels {
       }
     }
     return true;
+  }
+
+  @Override
+  public void orderRows(
+      MemorySegment classes,
+      long at,
+      MemorySegment ids,
+      int[] rowOfId,
+      byte[] tokens,
+      int[] tableRows) {
+    int rows = CodeBands.MAX_ROWS;
+    Bounds.check(classes.byteSize(), at, rows / Byte.SIZE + Long.BYTES);
+    Bounds.check(ids.byteSize(), 0, rowOfId.length == 0 ? 0 : (long) Integer.BYTES * rows);
+    Bounds.check(tokens.length, rows);
+    Bounds.check(tableRows.length, rows);
+    try {
+      ORDER.handle.invokeExact(rowOfId, rowOfId.length, tokens, tableRows, classes, at, ids, 0L);
+    } catch (Throwable e) {
+      throw NativeFunctions.unexpected(e);
+    }
   }
 
   private static void checkFirst(int lowest) {

@@ -186,6 +186,29 @@ class NativeRowCodesTest extends RowCodesContract {
   }
 
   @Test
+  void classesAndIdsThatAreNotAllThereAreRefused() {
+    int tokens = CodeBands.MAX_ROWS;
+    assertOrderRefused(24, 1, 4 * tokens, tokens, tokens);
+    assertOrderRefused(23, 0, 4 * tokens, tokens, tokens);
+    assertOrderRefused(24, 0, 4 * tokens - 1, tokens, tokens);
+    assertOrderRefused(24, 0, 4 * tokens, tokens - 1, tokens);
+    assertOrderRefused(24, 0, 4 * tokens, tokens, tokens - 1);
+  }
+
+  private void assertOrderRefused(int classes, int at, int ids, int tokens, int tableRows) {
+    assertThatThrownBy(
+            () ->
+                kernels.orderRows(
+                    MemorySegment.ofArray(new byte[classes]),
+                    at,
+                    MemorySegment.ofArray(new byte[ids]),
+                    new int[1],
+                    new byte[tokens],
+                    new int[tableRows]))
+        .isInstanceOf(IndexOutOfBoundsException.class);
+  }
+
+  @Test
   void anglesThatAreNotAllThereAreRefused() {
     float[] angles = new float[ROWS * WIDTH / 2];
     float[] fewer = new float[angles.length - 1];

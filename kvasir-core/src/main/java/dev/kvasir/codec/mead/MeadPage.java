@@ -144,7 +144,7 @@ final class MeadPage implements PreRopePage {
       float[] queries,
       int rows,
       float[] scores) {
-    readRowOrder(meadWorkspace, kvHead, KvSide.KEYS);
+    readRowOrder(kernels, meadWorkspace, kvHead, KvSide.KEYS);
     bindRows(meadWorkspace, kvHead, KvSide.KEYS, head(kvHead).keyBase().lows());
     RopeTable ropeTable = tables.ropeTable(layer);
     kernels
@@ -170,7 +170,7 @@ final class MeadPage implements PreRopePage {
       float[] weights,
       int rows,
       float[] accumulator) {
-    readRowOrder(meadWorkspace, kvHead, KvSide.VALUES);
+    readRowOrder(kernels, meadWorkspace, kvHead, KvSide.VALUES);
     readLows(meadWorkspace, kvHead);
     bindRows(meadWorkspace, kvHead, KvSide.VALUES, meadWorkspace.lows);
     kernels
@@ -228,7 +228,7 @@ final class MeadPage implements PreRopePage {
 
   private void read(
       Kernels kernels, MeadWorkspace meadWorkspace, int kvHead, KvSide side, float[] lows) {
-    readRowOrder(meadWorkspace, kvHead, side);
+    readRowOrder(kernels, meadWorkspace, kvHead, side);
     if (side == KvSide.KEYS) {
       bindRows(meadWorkspace, kvHead, side, lows);
     } else {
@@ -255,13 +255,20 @@ final class MeadPage implements PreRopePage {
   }
 
   /** Reads which token each code row belongs to, and which table row predicts it. */
-  private void readRowOrder(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
-    boolean wasBound = meadWorkspace.bind(this, kvHead);
-    if (!wasBound) {
-      SaliencyTierMap.read(data, layout().tierMapAt(kvHead), meadWorkspace.order);
+  private void readRowOrder(Kernels kernels, MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
+    if (!meadWorkspace.bind(this, kvHead)) {
+      kernels
+          .rowCodes()
+          .orderRows(
+              data,
+              layout().tierMapAt(kvHead),
+              tokens == null ? MemorySegment.NULL : tokens.bytes(),
+              tables.tokenRows(),
+              meadWorkspace.order,
+              meadWorkspace.tableRows);
     }
-    if (!wasBound || tables.kind() == TableKind.CENTROIDS) {
-      readTableRows(meadWorkspace, kvHead, side);
+    if (tables.kind() == TableKind.CENTROIDS) {
+      readCentroids(meadWorkspace, kvHead, side);
     }
   }
 
@@ -275,27 +282,12 @@ final class MeadPage implements PreRopePage {
     }
   }
 
-  private void readTableRows(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
-    int[] tableRows = meadWorkspace.tableRows;
-    switch (tables.kind()) {
-      case TOKENS -> {
-        tokens.read(meadWorkspace.ids);
-        for (int row = 0; row < TOKENS; row++) {
-          tableRows[row] = tables.tableRow(meadWorkspace.ids[meadWorkspace.order[row]]);
-        }
-      }
-      case CENTROIDS -> {
-        for (int row = 0; row < TOKENS; row++) {
-          tableRows[row] = tableRow(kvHead, side, meadWorkspace.order[row]);
-        }
-      }
-      case OFF -> Arrays.fill(tableRows, 0);
+  private void readCentroids(MeadWorkspace meadWorkspace, int kvHead, KvSide side) {
+    long first = layout().tableRowsAt(kvHead, side);
+    for (int row = 0; row < TOKENS; row++) {
+      byte index = data.get(ValueLayout.JAVA_BYTE, first + meadWorkspace.order[row]);
+      meadWorkspace.tableRows[row] = Byte.toUnsignedInt(index);
     }
-  }
-
-  private int tableRow(int kvHead, KvSide side, int token) {
-    long at = layout().tableRowsAt(kvHead, side) + token;
-    return Byte.toUnsignedInt(data.get(ValueLayout.JAVA_BYTE, at));
   }
 
   @Override

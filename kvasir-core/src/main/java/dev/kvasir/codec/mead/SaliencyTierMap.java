@@ -1,12 +1,13 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Page;
+import dev.kvasir.kernel.RowCodeKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The tier of each token of a page, for one head.
+ * The tier of each token of a page, for one head, as {@link RowCodeKernels#orderRows} reads it.
  *
  * <pre>
  * u64, u64  bit t of 128: token t is in MEDIUM or HIGH
@@ -51,28 +52,5 @@ final class SaliencyTierMap {
     int high = Long.bitCount(in.get(WORD, at + 2 * Long.BYTES));
     return upper == SaliencyTier.MEDIUM.tokens() + SaliencyTier.HIGH.tokens()
         && high == SaliencyTier.HIGH.tokens();
-  }
-
-  /**
-   * @param order (tokens of a page), set to the token of each row
-   */
-  static void read(MemorySegment in, long at, byte[] order) {
-    long high = in.get(WORD, at + 2 * Long.BYTES);
-    int lowRow = SaliencyTier.LOW.firstRow();
-    int mediumRow = SaliencyTier.MEDIUM.firstRow();
-    int highRow = SaliencyTier.HIGH.firstRow();
-    for (int first = 0; first < TOKENS; first += Long.SIZE) {
-      long upper = in.get(WORD, at + first / Byte.SIZE);
-      for (long left = ~upper; left != 0; left &= left - 1) {
-        order[lowRow++] = (byte) (first + Long.numberOfTrailingZeros(left));
-      }
-      for (long left = upper; left != 0; left &= left - 1, high >>>= 1) {
-        int isHigh = (int) high & 1;
-        order[isHigh == 1 ? highRow : mediumRow] =
-            (byte) (first + Long.numberOfTrailingZeros(left));
-        highRow += isHigh;
-        mediumRow += 1 - isHigh;
-      }
-    }
   }
 }

@@ -133,8 +133,7 @@ class ReferenceScriptsTest {
   }
 
   private QuantizedPage read(MemorySegment page, int head) {
-    byte[] order = new byte[TOKENS];
-    SaliencyTierMap.read(page, layer.layout().tierMapAt(head), order);
+    byte[] order = TierOrder.read(page, layer.layout().tierMapAt(head));
     int[] tiers = new int[TOKENS];
     int[] scales = new int[TOKENS * KvSide.COUNT];
     int[] codes = new int[TOKENS * BOTH];

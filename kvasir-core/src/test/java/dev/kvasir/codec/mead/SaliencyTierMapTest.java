@@ -37,8 +37,7 @@ class SaliencyTierMapTest {
   void whatIsWrittenIsReadBack(RepetitionInfo repetition) {
     byte[] order = order(repetition.getCurrentRepetition());
     SaliencyTierMap.write(order, bytes, 0);
-    byte[] read = new byte[Page.TOKENS];
-    SaliencyTierMap.read(bytes, 0, read);
+    byte[] read = TierOrder.read(bytes, 0);
     assertThat(read).isEqualTo(order);
     assertThat(SaliencyTierMap.isValid(bytes, 0)).isTrue();
   }

@@ -306,6 +306,29 @@ public abstract class RowCodesContract {
     }
   }
 
+  /** Classes of any size. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 300})
+  void rowsInTheOrderOfTheirClasses(int knownIds) {
+    MemorySegment ids = MemorySegment.ofArray(random.ints(TOKENS, -2, 2 * knownIds + 1).toArray());
+    int[] rowOfId = random.ints(knownIds).toArray();
+    for (int i = 0; i < 100; i++) {
+      long some = i % 2 == 0 ? -1 : random.nextLong() & random.nextLong();
+      long[] bits = {random.nextLong() & some, random.nextLong() & some, random.nextLong()};
+      int upper = Long.bitCount(bits[0]) + Long.bitCount(bits[1]);
+      bits[2] &= upper < Long.SIZE ? (1L << upper) - 1 : -1;
+      MemorySegment classes = MemorySegment.ofArray(bits);
+      byte[] expected = new byte[TOKENS];
+      byte[] found = new byte[TOKENS];
+      int[] expectedRows = new int[TOKENS];
+      int[] foundRows = new int[TOKENS];
+      scalar.rowCodes().orderRows(classes, 0, ids, rowOfId, expected, expectedRows);
+      tested.rowCodes().orderRows(classes, 0, ids, rowOfId, found, foundRows);
+      assertThat(found).isEqualTo(expected);
+      assertThat(foundRows).isEqualTo(expectedRows);
+    }
+  }
+
   private NibbleRows table(int width, int rows) {
     int stride = width / 2 + random.nextInt(2) * 24;
     return new NibbleRows(bytes(rows * stride), stride, width, floats(width), floats(width));
