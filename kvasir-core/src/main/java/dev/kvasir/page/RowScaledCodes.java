@@ -124,7 +124,6 @@ public final class RowScaledCodes implements CodeMatrix {
   @Override
   public void quantize(CodeScratch scratch, float[] x, MemorySegment target, long offset) {
     byte[] codes = scratch.codes(layout.rows() * layout.columns());
-    int[] words = scratch.words(layout.columns());
     Arrays.fill(codes, 0, layout.rows() * layout.columns(), (byte) 0);
     for (int g = 0; g < groups(); g++) {
       int first = g * group;
@@ -134,7 +133,7 @@ public final class RowScaledCodes implements CodeMatrix {
       for (int row = 0; row < rows; row++) {
         int at = row * columns + first;
         UniformQuantizer quantizer = UniformQuantizer.of(x, at, 1, count, bits(), span);
-        quantizer.quantize(x, at, count, words, codes, row * layout.columns() + first);
+        quantizer.quantize(x, at, count, codes, row * layout.columns() + first);
         target.set(HALF, scales + 2L * row, quantizer.scaleBits());
         target.set(HALF, zeros + 2L * row, quantizer.zeroBits());
       }

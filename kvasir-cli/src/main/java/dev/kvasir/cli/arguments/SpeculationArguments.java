@@ -17,7 +17,7 @@ public final class SpeculationArguments {
   @Option(
       names = "--speculate",
       paramLabel = "KIND|MODEL",
-      defaultValue = "off",
+      defaultValue = "auto",
       description =
           "Verify several proposed tokens in one step; the text stays the same. off; ngram,"
               + " from repetitions in the prompt and the answer; auto, ngram where the device"
