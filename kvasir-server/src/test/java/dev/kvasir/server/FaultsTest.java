@@ -221,7 +221,8 @@ class FaultsTest {
 
   @Test
   void aFullCacheEndsACompletion() throws Exception {
-    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=1MiB"));
+    // Two blocks of 16-bit tokens take 1 MiB. Without both, none is ever quantized.
+    List<CacheSpec> kinds = List.of(CacheSpec.parse("pmkvq:2,budget=1536KiB"));
     try (TestServer server = TestServer.start(64 << 20, options -> options.withCacheSpecs(kinds))) {
       long before = server.bytesWhenQuiet();
       // Repeated at temperature 0, so that no completion ends early.
