@@ -78,12 +78,15 @@ static void add(Call *call, u32 kind, u64 value) {
   call->arguments[call->count++] = (Argument){kind, 0, value, 0, 0};
 }
 
+// Arguments of coded_products, by number.
+enum { COLUMNS_OF_PRODUCTS = 12, ROWS_OF_PRODUCTS = 21 };
+
 // Whether a recorded call is one of this kernel, with the arguments that the kernel takes.
 static int serves(Call *call, const char *kernel, size_t length, const char *set) {
   const Argument *a = call->arguments;
   if (are_equal(call->name, call->name_length, "coded_products") && are_equal(set, length_of(set), "amx")) {
-    if (a[18].value % 16 || !are_equal(kernel, length, "coded_products")) return 0;
-    add(call, MEMORY, 16 * a[9].value);
+    if (a[ROWS_OF_PRODUCTS].value % 16 || !are_equal(kernel, length, "coded_products")) return 0;
+    add(call, MEMORY, 16 * a[COLUMNS_OF_PRODUCTS].value);
     add(call, INTEGER, 0);
     return 1;
   }
