@@ -30,9 +30,9 @@ public record LoadOptions(
     List<Adapter> adapters,
     Progress progress) {
   /**
-   * A low-rank adapter (LoRA) of a GGUF model on the CPU.
+   * A low-rank adapter (LoRA) of a model on the CPU.
    *
-   * @param file a GGUF file in llama.cpp's format
+   * @param file a GGUF file in llama.cpp's format for a GGUF model, or a folder of PEFT
    * @param scale factor of its effect; 1 as it was trained
    */
   public record Adapter(Path file, float scale) {}

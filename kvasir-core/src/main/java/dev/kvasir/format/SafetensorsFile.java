@@ -78,7 +78,7 @@ public final class SafetensorsFile implements TensorSource {
   }
 
   /** Returns the names of all tensors, including those with an unsupported dtype. */
-  Set<String> names() {
+  public Set<String> names() {
     Set<String> names = new LinkedHashSet<>(tensors.keySet());
     names.addAll(unsupported.keySet());
     return names;

@@ -127,18 +127,23 @@ public final class HostEngine implements DecoderEngine {
       WorkerPool workers,
       MemoryPool memory,
       LoadProgress progress) {
+    return load(folder, context, kernels, workers, memory, LoraAdapters.NONE, progress);
+  }
+
+  /** Loads a model from a Hugging Face folder with adapters. */
+  public static HostEngine load(
+      Path folder,
+      OptionalInt context,
+      Kernels kernels,
+      WorkerPool workers,
+      MemoryPool memory,
+      LoraAdapters adapters,
+      LoadProgress progress) {
     ModelConfig config = withContext(context, ModelConfig.of(folder));
     SafetensorsFolder file = SafetensorsFolder.open(folder);
     try {
       return load(
-          config,
-          file,
-          TensorNames.HUGGING_FACE,
-          kernels,
-          workers,
-          memory,
-          LoraAdapters.NONE,
-          progress);
+          config, file, TensorNames.HUGGING_FACE, kernels, workers, memory, adapters, progress);
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;

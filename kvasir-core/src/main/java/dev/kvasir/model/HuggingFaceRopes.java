@@ -71,6 +71,11 @@ final class HuggingFaceRopes {
   }
 
   private RopeLayout layout() {
+    return layout(architecture);
+  }
+
+  /** Returns the layout of a family's folders. */
+  static RopeLayout layout(Architecture architecture) {
     return architecture == Architecture.ERNIE4_5 ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
   }
 

@@ -3,7 +3,6 @@ package dev.kvasir.model;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.ContentHash;
 import dev.kvasir.format.GgufFile;
-import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.kernel.AdaptedMatrix;
 import dev.kvasir.kernel.DenseMatrix;
@@ -18,15 +17,16 @@ import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 
 /**
- * Low-rank adapters (LoRA, arXiv:2106.09685) in the GGUF files of llama.cpp. For a matrix {@code W}
- * a file has {@code W.lora_a} (rank, columns) and {@code W.lora_b} (rows, rank):
+ * Low-rank adapters (LoRA, arXiv:2106.09685) in GGUF files of llama.cpp or folders of PEFT. An
+ * adapter of a matrix {@code W} has factors {@code a} (rank, columns) and {@code b} (rows, rank):
  *
  * <pre>
  * y = W x + scale * alpha / rank * b (a x)
@@ -38,6 +38,7 @@ public final class LoraAdapters {
   /**
    * An adapter to apply.
    *
+   * @param file a GGUF file, or a folder of PEFT
    * @param scale factor of its effect
    */
   public record Source(Path file, float scale) {}
@@ -46,117 +47,17 @@ public final class LoraAdapters {
 
   private static final ValueLayout.OfFloat FLOAT =
       ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final String DOWN = ".lora_a";
-  private static final String UP = ".lora_b";
+  private final List<LoraAdapter> adapters;
 
-  private final List<Adapter> adapters;
-
-  private LoraAdapters(List<Adapter> adapters) {
+  private LoraAdapters(List<LoraAdapter> adapters) {
     this.adapters = adapters;
   }
-
-  /** The tensors of a file, copied. */
-  private record Adapter(String file, String architecture, List<Pair> pairs, byte[] hash) {}
-
-  /** The factors of one matrix; the scale is part of the second. */
-  private record Pair(String tensor, int rank, int columns, int rows, float[] down, float[] up) {}
 
   /** Reads the files. */
   public static LoraAdapters read(List<Source> sources) {
     return sources.isEmpty()
         ? NONE
-        : new LoraAdapters(sources.stream().map(LoraAdapters::read).toList());
-  }
-
-  private static Adapter read(Source source) {
-    if (!Float.isFinite(source.scale())) {
-      throw new InvalidInputException(
-          "%s: the scale is %s; expected a finite number".formatted(source.file(), source.scale()));
-    }
-    try (GgufFile file = GgufFile.open(source.file())) {
-      require(file, "general.type", "adapter");
-      require(file, "adapter.type", "lora");
-      float alpha = file.metadata().number("adapter.lora.alpha").orElse(0.0).floatValue();
-      MessageDigest digest = ContentHash.newDigest();
-      digest.update(effect(alpha, source.scale()).getBytes(StandardCharsets.UTF_8));
-      List<Pair> pairs = new ArrayList<>();
-      for (String name : tensorNames(file)) {
-        pairs.add(pair(file, name, alpha, source.scale()));
-        for (String end : List.of(DOWN, UP)) {
-          digest.update((name + end).getBytes(StandardCharsets.UTF_8));
-          digest.update(file.find(name + end).orElseThrow().data().asByteBuffer());
-        }
-      }
-      return new Adapter(
-          file.name(),
-          file.metadata().requireString("general.architecture"),
-          List.copyOf(pairs),
-          digest.digest());
-    }
-  }
-
-  /** A file without alpha has no factor but the user's. */
-  private static String effect(float alpha, float scale) {
-    return alpha == 0 ? "plain " + scale : Float.toString(scale * alpha);
-  }
-
-  private static void require(GgufFile file, String key, String expected) {
-    String found = file.metadata().string(key).orElse("");
-    if (!found.equals(expected)) {
-      throw new InvalidInputException(
-          "%s: %s is '%s'; an adapter has '%s'".formatted(file.name(), key, found, expected));
-    }
-  }
-
-  private static Set<String> tensorNames(GgufFile file) {
-    Set<String> names = new TreeSet<>();
-    for (Tensor tensor : file.tensors()) {
-      String name = tensor.name();
-      if (!name.endsWith(DOWN) && !name.endsWith(UP)) {
-        throw new InvalidInputException(
-            "%s: tensor '%s' is not supported; expected names that end with %s or %s"
-                .formatted(file.name(), name, DOWN, UP));
-      }
-      names.add(name.substring(0, name.length() - DOWN.length()));
-    }
-    return names;
-  }
-
-  private static Pair pair(GgufFile file, String name, float alpha, float scale) {
-    Tensor down = matrix(file, name + DOWN);
-    Tensor up = matrix(file, name + UP);
-    int rank = (int) down.shape()[0];
-    if (up.shape()[1] != rank) {
-      throw new InvalidInputException(
-          "%s: tensor '%s' has shape %s; expected %d columns"
-              .formatted(file.name(), up.name(), up.shapeText(), rank));
-    }
-    float[] scaled = up.toFloats();
-    float factor = alpha == 0 ? scale : scale * alpha / rank;
-    if (!Float.isFinite(factor)) {
-      throw new InvalidInputException(
-          "%s: adapter.lora.alpha is %s; expected a finite number".formatted(file.name(), alpha));
-    }
-    for (int i = 0; i < scaled.length; i++) {
-      scaled[i] *= factor;
-    }
-    return new Pair(
-        name, rank, (int) down.shape()[1], (int) up.shape()[0], down.toFloats(), scaled);
-  }
-
-  private static Tensor matrix(GgufFile file, String name) {
-    Tensor tensor =
-        file.find(name)
-            .orElseThrow(
-                () ->
-                    new InvalidInputException(
-                        "%s: tensor '%s' is missing".formatted(file.name(), name)));
-    if (tensor.shape().length != 2) {
-      throw new InvalidInputException(
-          "%s: tensor '%s' has shape %s; expected a matrix"
-              .formatted(file.name(), name, tensor.shapeText()));
-    }
-    return tensor;
+        : new LoraAdapters(sources.stream().map(LoraAdapter::read).toList());
   }
 
   public boolean isEmpty() {
@@ -175,7 +76,7 @@ public final class LoraAdapters {
 
   /** Returns a function that computes identities and keeps only the hashes of the adapters. */
   public UnaryOperator<String> identities() {
-    List<byte[]> hashes = adapters.stream().map(Adapter::hash).toList();
+    List<byte[]> hashes = adapters.stream().map(LoraAdapter::hash).toList();
     return model -> hashes.isEmpty() ? model : identity(model, hashes);
   }
 
@@ -186,62 +87,76 @@ public final class LoraAdapters {
     return HexFormat.of().formatHex(digest.digest(), 0, model.length() / 2);
   }
 
-  /** Rejects adapters of models of another family. */
-  void requireFamily(TensorSource model) {
-    for (Adapter adapter : adapters) {
-      String architecture = architecture(model);
-      if (!adapter.architecture().equals(architecture)) {
-        throw new InvalidInputException(
-            "%s: adapts models of the family '%s'; the model's is '%s'"
-                .formatted(adapter.file(), adapter.architecture(), architecture));
+  /** Rejects GGUF adapters of models of another family. */
+  private void requireFamily(TensorSource model) {
+    for (LoraAdapter each : adapters) {
+      if (each instanceof GgufAdapter adapter && model instanceof GgufFile file) {
+        String family = file.metadata().requireString("general.architecture");
+        if (!adapter.family().equals(family)) {
+          throw new InvalidInputException(
+              "%s: adapts models of the family '%s'; the model's is '%s'"
+                  .formatted(adapter.name(), adapter.family(), family));
+        }
       }
     }
   }
 
-  /** Applies the adapters to the matrices of a model, and ensures that none is left over. */
-  Application apply(SegmentAllocator memory) {
-    return new Application(memory);
+  /**
+   * Applies the adapters to the matrices of a model, and ensures that none is left over.
+   *
+   * @throws InvalidInputException if one does not fit the model
+   */
+  Application apply(
+      ModelConfig config, TensorSource model, TensorNames names, SegmentAllocator memory) {
+    requireFamily(model);
+    List<Applied> applied = new ArrayList<>();
+    for (LoraAdapter adapter : adapters) {
+      Map<String, LoraPair> pairs = new LinkedHashMap<>();
+      adapter.pairsOf(config, names, model.name()).forEach(pair -> pairs.put(pair.tensor(), pair));
+      applied.add(new Applied(adapter.name(), pairs));
+    }
+    return new Application(applied, memory);
   }
 
-  private static String architecture(TensorSource model) {
-    if (model instanceof GgufFile file) {
-      return file.metadata().requireString("general.architecture");
-    }
-    throw new IllegalArgumentException(model.name() + " has no GGUF names");
-  }
+  /** An adapter with its factors by tensors of the model. */
+  private record Applied(String name, Map<String, LoraPair> pairs) {}
 
   /** The adapters during the loading of a model. */
-  final class Application {
+  static final class Application {
+    private final List<Applied> adapters;
     private final SegmentAllocator memory;
     private final Set<String> used = new HashSet<>();
 
-    private Application(SegmentAllocator memory) {
+    private Application(List<Applied> adapters, SegmentAllocator memory) {
+      this.adapters = adapters;
       this.memory = memory;
     }
 
     /**
      * Returns a matrix with its adapters.
      *
+     * @param inFile the name of its tensor
      * @param firstRow of the tensor, where the matrix is a part of it
      */
-    Matrix adapted(String tensor, long firstRow, Matrix base) {
-      List<Pair> found = new ArrayList<>();
-      for (Adapter adapter : adapters) {
-        adapter.pairs().stream()
-            .filter(pair -> pair.tensor().equals(tensor))
-            .findFirst()
-            .ifPresent(pair -> found.add(checked(adapter, pair, (int) firstRow, base)));
+    Matrix adapted(String inFile, long firstRow, Matrix base) {
+      String tensor = ModuleNames.plain(inFile);
+      List<LoraPair> found = new ArrayList<>();
+      for (Applied adapter : adapters) {
+        LoraPair pair = adapter.pairs().get(tensor);
+        if (pair != null) {
+          found.add(checked(adapter, pair, (int) firstRow, base));
+        }
       }
       used.add(tensor);
       return found.isEmpty() ? base : stacked(found, (int) firstRow, base);
     }
 
-    private static Pair checked(Adapter adapter, Pair pair, int firstRow, Matrix base) {
+    private static LoraPair checked(Applied adapter, LoraPair pair, int firstRow, Matrix base) {
       if (pair.columns() != base.columns() || pair.rows() < firstRow + base.rows()) {
         throw new InvalidInputException(
             "%s: adapts '%s' as %d x %d; the model's is %d x %d"
                 .formatted(
-                    adapter.file(),
+                    adapter.name(),
                     pair.tensor(),
                     pair.rows(),
                     pair.columns(),
@@ -252,12 +167,12 @@ public final class LoraAdapters {
     }
 
     /** Returns a matrix with one adapter of all ranks together. */
-    private Matrix stacked(List<Pair> pairs, int firstRow, Matrix base) {
-      int rank = pairs.stream().mapToInt(Pair::rank).sum();
+    private Matrix stacked(List<LoraPair> pairs, int firstRow, Matrix base) {
+      int rank = pairs.stream().mapToInt(LoraPair::rank).sum();
       float[] down = new float[rank * base.columns()];
       float[] up = new float[base.rows() * rank];
       int at = 0;
-      for (Pair pair : pairs) {
+      for (LoraPair pair : pairs) {
         System.arraycopy(pair.down(), 0, down, at * base.columns(), pair.down().length);
         for (int row = 0; row < base.rows(); row++) {
           System.arraycopy(
@@ -277,13 +192,13 @@ public final class LoraAdapters {
 
     /** Rejects adapters of matrices that the model does not have, or that take none. */
     void requireAllUsed() {
-      for (Adapter adapter : adapters) {
-        Optional<Pair> unused =
-            adapter.pairs().stream().filter(pair -> !used.contains(pair.tensor())).findFirst();
+      for (Applied adapter : adapters) {
+        Optional<String> unused =
+            adapter.pairs().keySet().stream().filter(name -> !used.contains(name)).findFirst();
         if (unused.isPresent()) {
           throw new InvalidInputException(
               "%s: adapts '%s', which this model does not have, or which takes no adapters"
-                  .formatted(adapter.file(), unused.get().tensor()));
+                  .formatted(adapter.name(), unused.get()));
         }
       }
     }

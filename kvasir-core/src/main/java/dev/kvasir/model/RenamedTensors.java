@@ -45,6 +45,11 @@ record RenamedTensors(TensorSource file, Map<String, String> names) implements T
   }
 
   private String inFile(String tensorName) {
+    return inFile(tensorName, names);
+  }
+
+  /** Returns the name of a tensor in a file. */
+  static String inFile(String tensorName, Map<String, String> names) {
     String renamed = tensorName;
     for (Map.Entry<String, String> each : names.entrySet()) {
       renamed = renamed.replace(each.getKey(), each.getValue());

@@ -41,7 +41,7 @@ final class WeightsLoader {
   private final MatrixScales scales;
   private final Kernels kernels;
   private final LoadProgress progress;
-  private final CountedArena arena = new CountedArena();
+  private final CountedArena arena;
   private final LoraAdapters.Application adapters;
   private boolean readsMapping;
 
@@ -51,7 +51,8 @@ final class WeightsLoader {
       TensorNames names,
       Kernels kernels,
       LoraAdapters adapters,
-      LoadProgress progress) {
+      LoadProgress progress,
+      CountedArena arena) {
     this.config = config;
     this.file = file;
     this.names = names;
@@ -59,7 +60,8 @@ final class WeightsLoader {
     this.scales = new MatrixScales(file, plan);
     this.kernels = kernels;
     this.progress = progress;
-    this.adapters = adapters.apply(arena);
+    this.adapters = adapters.apply(config, file, names, arena);
+    this.arena = arena;
   }
 
   static Weights load(
@@ -69,12 +71,11 @@ final class WeightsLoader {
       Kernels kernels,
       LoraAdapters adapters,
       LoadProgress progress) {
-    adapters.requireFamily(file);
-    WeightsLoader loader = new WeightsLoader(config, file, names, kernels, adapters, progress);
+    CountedArena arena = new CountedArena();
     try {
-      return loader.weights();
+      return new WeightsLoader(config, file, names, kernels, adapters, progress, arena).weights();
     } catch (RuntimeException | Error e) {
-      loader.arena.close();
+      arena.close();
       throw e;
     }
   }

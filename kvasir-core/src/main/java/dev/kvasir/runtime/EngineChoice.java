@@ -27,14 +27,17 @@ final class EngineChoice {
   private final LoraAdapters adapters;
 
   /**
+   * @param adapters those of the options, read
    * @param memory of the KV caches on the processor; devices have their own
    */
-  EngineChoice(EngineOptions options, WorkerPool workers, MemoryPool memory) {
-    this(options, workers, memory, provider());
+  EngineChoice(
+      EngineOptions options, LoraAdapters adapters, WorkerPool workers, MemoryPool memory) {
+    this(options, adapters, workers, memory, provider());
   }
 
   EngineChoice(
       EngineOptions options,
+      LoraAdapters adapters,
       WorkerPool workers,
       MemoryPool memory,
       Optional<EngineProvider> provider) {
@@ -42,7 +45,7 @@ final class EngineChoice {
     this.workers = workers;
     this.memory = memory;
     this.provider = provider;
-    this.adapters = LoraAdapters.read(options.adapters());
+    this.adapters = adapters;
   }
 
   /**
@@ -50,7 +53,7 @@ final class EngineChoice {
    * rejected.
    */
   DecoderEngine load(GgufFile file) {
-    if (options.outliers().isPresent() || !options.adapters().isEmpty()) {
+    if (options.outliers().isPresent() || !adapters.isEmpty()) {
       requireProcessor();
       return withOutliers(onHost(file));
     }
@@ -63,11 +66,7 @@ final class EngineChoice {
 
   /** Loads a Hugging Face folder. */
   DecoderEngine load(Path folder) {
-    if (!adapters.isEmpty()) {
-      throw new InvalidInputException(
-          "%s: is a folder of Hugging Face; adapters are applied to GGUF files".formatted(folder));
-    }
-    if (options.outliers().isPresent()) {
+    if (options.outliers().isPresent() || !adapters.isEmpty()) {
       requireProcessor();
       return withOutliers(onHost(folder));
     }
@@ -102,7 +101,13 @@ final class EngineChoice {
 
   private HostEngine onHost(Path folder) {
     return HostEngine.load(
-        folder, options.context(), options.kernels(), workers, memory, options.progress());
+        folder,
+        options.context(),
+        options.kernels(),
+        workers,
+        memory,
+        adapters,
+        options.progress());
   }
 
   private DecoderEngine onDevice(TensorSource file, Supplier<ModelConfig> config) {

@@ -40,6 +40,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -161,7 +162,7 @@ public final class LoadedModel implements Model {
           hash,
           profile,
           () -> Tokenizer.ofGguf(file.name(), file.metadata()),
-          workers -> new EngineChoice(options, workers, memory).load(file));
+          (adapters, workers) -> new EngineChoice(options, adapters, workers, memory).load(file));
     } catch (RuntimeException | Error e) {
       file.close();
       throw e;
@@ -175,7 +176,7 @@ public final class LoadedModel implements Model {
         () -> WeightsHash.of(folder, () -> SafetensorsFolder.open(folder)),
         fingerprint -> profile(folder, fingerprint, options),
         () -> Tokenizer.ofFolder(folder),
-        workers -> new EngineChoice(options, workers, memory).load(folder));
+        (adapters, workers) -> new EngineChoice(options, adapters, workers, memory).load(folder));
   }
 
   /**
@@ -189,18 +190,19 @@ public final class LoadedModel implements Model {
       Supplier<String> weightsHash,
       Function<String, Optional<Profile>> profile,
       Supplier<Tokenizer> tokenizerLoader,
-      Function<WorkerPool, DecoderEngine> engineLoader) {
+      BiFunction<LoraAdapters, WorkerPool, DecoderEngine> engineLoader) {
     CompletableFuture<Tokenizer> tokenizer = CompletableFuture.supplyAsync(tokenizerLoader);
     WorkerPool workers = new WorkerPool(options.threads());
     DecoderEngine engine = null;
     try {
-      engine = engineLoader.apply(workers);
+      LoraAdapters adapters = LoraAdapters.read(options.adapters());
+      engine = engineLoader.apply(adapters, workers);
       return new LoadedModel(
           name,
           engine,
           tokenizer.join(),
           profile.apply(engine.fingerprint()),
-          new Lazy<>(identity(options, weightsHash)),
+          new Lazy<>(identity(adapters, weightsHash)),
           workers,
           options);
     } catch (RuntimeException | Error e) {
@@ -217,9 +219,8 @@ public final class LoadedModel implements Model {
   }
 
   /** Adapters change keys and values as other weights do. */
-  private static Supplier<String> identity(EngineOptions options, Supplier<String> weightsHash) {
-    // The files may change or go while the model is used, so they are read now.
-    UnaryOperator<String> identities = LoraAdapters.read(options.adapters()).identities();
+  private static Supplier<String> identity(LoraAdapters adapters, Supplier<String> weightsHash) {
+    UnaryOperator<String> identities = adapters.identities();
     return () -> identities.apply(weightsHash.get());
   }
 

@@ -9,6 +9,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.spi.EngineProvider;
 import java.util.List;
 import java.util.Optional;
@@ -58,7 +59,7 @@ class EngineChoiceTest {
   private DecoderEngine loaded(Device place, Optional<EngineProvider> device) {
     EngineOptions options =
         EngineOptions.defaults().withDevice(new DeviceChoice(place, List.of(CacheSpec.DEFAULT)));
-    return new EngineChoice(options, workers, MemoryPool.unlimited(), device)
+    return new EngineChoice(options, LoraAdapters.NONE, workers, MemoryPool.unlimited(), device)
         .load(BundledFiles.open());
   }
 

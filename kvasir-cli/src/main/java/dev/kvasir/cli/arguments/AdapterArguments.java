@@ -13,8 +13,8 @@ public final class AdapterArguments {
       names = "--lora",
       paramLabel = "FILE[,SCALE]",
       description =
-          "Low-rank adapter of a GGUF model on the processor, in a GGUF file, with its effect"
-              + " multiplied by SCALE. May be repeated.")
+          "Low-rank adapter of the model on the processor: a GGUF file, for a GGUF model, or a folder"
+              + " of PEFT. Its effect is multiplied by SCALE. May be repeated.")
   private List<String> adapters = new ArrayList<>();
 
   public boolean isEmpty() {

@@ -136,17 +136,14 @@ public final class ModelArguments {
       try (SafetensorsFolder folder = SafetensorsFolder.open(path())) {
         TensorPlan plan = TensorPlan.of(config, folder);
         return new ModelOutline(
-            path().toString(), config, Fingerprint.of(config, folder), plan.loadedBytes());
+            path().toString(), config, adapted(Fingerprint.of(config, folder)), plan.loadedBytes());
       }
     }
     try (GgufFile file = openGguf()) {
       ModelConfig config = load.fitted(ModelConfig.of(file));
       TensorPlan plan = TensorPlan.of(config, file);
       return new ModelOutline(
-          file.name(),
-          config,
-          LoraAdapters.read(lora.adapters()).identity(Fingerprint.of(config, file)),
-          plan.loadedBytes());
+          file.name(), config, adapted(Fingerprint.of(config, file)), plan.loadedBytes());
     }
   }
 
@@ -157,12 +154,15 @@ public final class ModelArguments {
   public String fingerprint() {
     if (isFolder()) {
       try (SafetensorsFolder folder = SafetensorsFolder.open(path())) {
-        return Fingerprint.of(ModelConfig.of(path()), folder);
+        return adapted(Fingerprint.of(ModelConfig.of(path()), folder));
       }
     }
     try (GgufFile file = openGguf()) {
-      String fingerprint = Fingerprint.of(ModelConfig.of(file), file);
-      return LoraAdapters.read(lora.adapters()).identity(fingerprint);
+      return adapted(Fingerprint.of(ModelConfig.of(file), file));
     }
+  }
+
+  private String adapted(String fingerprint) {
+    return LoraAdapters.read(lora.adapters()).identity(fingerprint);
   }
 }
