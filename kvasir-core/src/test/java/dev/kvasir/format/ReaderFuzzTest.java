@@ -39,47 +39,47 @@ class ReaderFuzzTest {
     }
   }
 
-  @Property(seed = "4711", tries = 2_000)
+  @Property(seed = "4711", tries = 1_000)
   void noiseIsReadOrRefused(@ForAll Kind kind, @ForAll byte[] noise) {
     readOrRefuse(kind, noise);
   }
 
-  @Property(seed = "4712", tries = 3_000)
+  @Property(seed = "4712", tries = 1_500)
   void noiseAfterAValidPrefixIsReadOrRefused(
       @ForAll Kind kind, @ForAll("truncations") List<Corruption> truncation, @ForAll byte[] noise) {
     LittleEndianBytes file = new LittleEndianBytes();
     readOrRefuse(kind, file.raw(Corruption.all(truncation, kind.valid)).raw(noise).toArray());
   }
 
-  @Property(seed = "4713", tries = 4_000)
+  @Property(seed = "4713", tries = 2_000)
   void flippedBytesAreReadOrRefused(@ForAll Kind kind, @ForAll("flips") List<Corruption> edits) {
     readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
-  @Property(seed = "4714", tries = 2_000)
+  @Property(seed = "4714", tries = 1_000)
   void truncatedFilesAreReadOrRefused(
       @ForAll Kind kind, @ForAll("truncations") List<Corruption> edits) {
     readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
-  @Property(seed = "4715", tries = 3_000)
+  @Property(seed = "4715", tries = 1_500)
   void insertedBytesAreReadOrRefused(
       @ForAll Kind kind, @ForAll("insertions") List<Corruption> edits) {
     readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
-  @Property(seed = "4716", tries = 4_000)
+  @Property(seed = "4716", tries = 2_000)
   void overwrittenNumbersAreReadOrRefused(
       @ForAll Kind kind, @ForAll("overwrites") List<Corruption> edits) {
     readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
-  @Property(seed = "4717", tries = 3_000)
+  @Property(seed = "4717", tries = 1_500)
   void severalEditsAreReadOrRefused(@ForAll Kind kind, @ForAll("edits") List<Corruption> edits) {
     readOrRefuse(kind, Corruption.all(edits, kind.valid));
   }
 
-  @Property(seed = "4718", tries = 4_000)
+  @Property(seed = "4718", tries = 2_000)
   void editedJsonWithAValidLengthIsReadOrRefused(@ForAll("jsonEdits") List<Corruption> edits) {
     byte[] valid = Kind.SAFETENSORS.valid;
     int dataAt = 8 + ByteBuffer.wrap(valid).order(LITTLE_ENDIAN).getInt(0);

@@ -9,9 +9,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Prints the time to compute masks for a large vocabulary; it asserts no times. */
+@Tag("thorough")
 class MaskTimeTest {
   private static final int TOKENS = 150_000;
   private static final int ROUNDS = 31;

@@ -76,7 +76,7 @@ class SchemaPropertyTest {
     return tokens;
   }
 
-  @Property(tries = 400, seed = "3")
+  @Property(tries = 200, seed = "3")
   void generatedTextsAreValid(@ForAll long seed) throws IOException {
     SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
     RandomGeneration walk = new RandomGeneration(JsonGrammar.of(example.schema()), TOKENIZER, seed);
@@ -88,7 +88,7 @@ class SchemaPropertyTest {
     }
   }
 
-  @Property(tries = 1000, seed = "4")
+  @Property(tries = 400, seed = "4")
   void validTextsCanBeGenerated(@ForAll long seed) {
     SchemaGenerator.SchemaWithValue example = new SchemaGenerator(seed).make();
     assertThat(new SchemaCheck(example.schema()).isValid(example.value())).isTrue();

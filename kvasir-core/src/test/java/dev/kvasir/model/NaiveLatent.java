@@ -58,27 +58,36 @@ final class NaiveLatent {
   /** Returns a head's non-rotary keys, or its values, of every latent. */
   private double[][] projected(double[][] latents, String at, int head, boolean keys) {
     int width = keys ? latent.nonRotary() : latent.output();
+    double[][] weights = weights(at, head, keys, width);
     double[][] out = new double[latents.length][width];
     for (int t = 0; t < latents.length; t++) {
       for (int i = 0; i < width; i++) {
         for (int r = 0; r < latent.rank(); r++) {
-          out[t][i] += weight(at, head, keys, i, r) * latents[t][r];
+          out[t][i] += weights[i][r] * latents[t][r];
         }
       }
     }
     return out;
   }
 
-  private double weight(String at, int head, boolean keys, int channel, int r) {
+  /** (channel, rank). */
+  private double[][] weights(String at, int head, boolean keys, int width) {
     int rank = latent.rank();
-    if (model.tensors.containsKey(at + "kv_b_proj.weight")) {
-      int row =
-          head * (latent.nonRotary() + latent.output()) + (keys ? 0 : latent.nonRotary()) + channel;
-      return weights(at + "kv_b_proj.weight")[row * rank + r];
+    boolean together = model.tensors.containsKey(at + "kv_b_proj.weight");
+    double[] stored =
+        weights(at + (together ? "kv_b_proj" : keys ? "k_b_proj" : "v_b_proj") + ".weight");
+    int first = keys ? 0 : latent.nonRotary();
+    double[][] weights = new double[width][rank];
+    for (int i = 0; i < width; i++) {
+      for (int r = 0; r < rank; r++) {
+        int row = together ? head * (latent.nonRotary() + latent.output()) + first : head * width;
+        weights[i][r] =
+            keys && !together
+                ? stored[(head * rank + r) * width + i]
+                : stored[(row + i) * rank + r];
+      }
     }
-    return keys
-        ? weights(at + "k_b_proj.weight")[(head * rank + r) * latent.nonRotary() + channel]
-        : weights(at + "v_b_proj.weight")[(head * latent.output() + channel) * rank + r];
+    return weights;
   }
 
   private double[] weights(String name) {

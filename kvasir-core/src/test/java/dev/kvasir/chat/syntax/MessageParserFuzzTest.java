@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Random texts of markers, calls and noise: no failure, valid arguments, nothing lost. */
 class MessageParserFuzzTest {
-  private static final int TEXTS = 2_000;
+  private static final int TEXTS = 700;
   private static final List<String> NOISE =
       List.of(
           "{\"name\": \"f\", \"arguments\": {\"city\": \"x\"}}",

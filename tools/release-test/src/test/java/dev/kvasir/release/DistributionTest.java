@@ -23,10 +23,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An unpacked distribution, run without any other Java. */
+/** An unpacked distribution, run without any other Java. Making it takes half a minute. */
+@Tag("thorough")
 class DistributionTest {
   private static final Pattern ADDRESS = Pattern.compile("at (http://127\\.0\\.0\\.1:(\\d+)/)");
   private static final long PATIENCE_SECONDS = 120;
