@@ -115,7 +115,9 @@ final class PrefillBudget {
       mustProgress = false;
     } else {
       boolean hasWaited = withoutPrefill >= MAX_STEPS_WITHOUT_PREFILL;
-      remainingNanos = usualNanos() * (slowdown * (hasWaited ? 1 : freeShare) - 1) - spentNanos;
+      double ownNanos = hasRows ? 0 : usualUnitNanos() * BASE_ROWS; // of a step of its own
+      remainingNanos =
+          usualNanos() * (slowdown * (hasWaited ? 1 : freeShare) - 1) - ownNanos - spentNanos;
       mustProgress = !hasRows || hasWaited || freeShare == 1 && spentNanos == 0;
     }
   }

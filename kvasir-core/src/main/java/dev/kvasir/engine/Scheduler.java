@@ -22,6 +22,12 @@ public final class Scheduler {
   /** Maximum delay as a share of the last step's time; without it they would miss a whole step. */
   private static final double MAX_WAIT_SHARE = 0.15;
 
+  /**
+   * The same where no decoding request is ready. A step without them would delay them by more: it
+   * reads all weights for some rows of a prompt.
+   */
+  private static final double MAX_WAIT_SHARE_FOR_FIRST = 1;
+
   /** Maximum delay of prompts, in steps, while decoding requests quantize. */
   private static final int MAX_QUANTIZATION_STEPS = 2;
 
@@ -43,6 +49,7 @@ public final class Scheduler {
   private boolean isStepping; // whether a thread runs a step
   private int decoding; // requests that wait for a token or report one
   private int decodingRows; // their rows in the current step
+  private boolean waitedInVain; // for a decoding request to be ready
   private long stepNanos; // of the last step
   private int quantizing; // requests that quantize before they are ready
   private int decodersQuantizing; // those of them that decode
@@ -292,24 +299,39 @@ public final class Scheduler {
    * prompt rows.
    */
   private void gather() {
-    long wait = Math.max(MIN_WAIT_NANOS, (long) (MAX_WAIT_SHARE * stepNanos));
-    long end = reporting == 0 ? 0 : System.nanoTime() + wait;
+    long begin = System.nanoTime();
     awaitQuantization();
-    while (reporting > 0 && System.nanoTime() < end) {
-      Thread.yield();
-    }
+    awaitReports(begin);
     lock.lock();
     try {
+      int hadDecoders = decoding;
       decoding = 0;
+      boolean isAnyReady = false;
       for (int i = 0; i < running.size(); i++) {
-        decoding += running.get(i).isPrefilling() ? 0 : 1;
-        if (running.get(i).state == State.READY) {
-          scheduled.add(running.get(i));
-          move(running.get(i), State.STEPPING);
+        Slot one = running.get(i);
+        decoding += one.isPrefilling() ? 0 : 1;
+        if (one.state == State.READY) {
+          isAnyReady |= !one.isPrefilling();
+          scheduled.add(one);
+          move(one, State.STEPPING);
         }
       }
+      waitedInVain = hadDecoders > 0 && !isAnyReady;
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Waits for listeners: longer for the first decoding request, unless that was in vain before. */
+  private void awaitReports(long begin) {
+    double shareForFirst =
+        waitedInVain || decoding == 0 ? MAX_WAIT_SHARE : MAX_WAIT_SHARE_FOR_FIRST;
+    while (reporting > 0) {
+      double share = reporting < decoding ? MAX_WAIT_SHARE : shareForFirst;
+      if (System.nanoTime() - begin >= Math.max(MIN_WAIT_NANOS, (long) (share * stepNanos))) {
+        return;
+      }
+      Thread.yield();
     }
   }
 

@@ -156,6 +156,15 @@ class PrefillBudgetTest {
     assertThat(plan(1, 1, 0, 1)).isZero();
   }
 
+  /** What delays others without their rows costs them a whole step. */
+  @Test
+  void promptOnlyStepsAreShortWhileOthersWait() {
+    learn();
+    int beside = plan(1, 1, 0, 1);
+    prefillBudget.recordStep(40_000);
+    assertThat(plan(1, 0, 0, 1)).isBetween(1, beside / 2);
+  }
+
   @Test
   void promptsWaitWhileHalfOfTheProcessorsQuantizeButNotForever() {
     learn();
