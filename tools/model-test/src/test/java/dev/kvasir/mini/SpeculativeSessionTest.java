@@ -120,28 +120,32 @@ class SpeculativeSessionTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "fp16 | 0",
-        "kivi:2,window=0 | 0.6",
-        "mead:2,window=40 | 0",
-        "mixkvq,window=40 | 0.6"
+        "fp16 | 0 | 3",
+        "kivi:2,window=0 | 0.6 | 7",
+        "mead:2,window=40 | 0 | 4",
+        "mixkvq,window=40 | 0.6 | 7"
       })
-  void andSoTheyAreAtOtherTemperatures(String spec, double temperature) {
-    textsLogprobsAndCachesAreTheSame(spec, temperature);
+  void andSoTheyAreAtOtherTemperatures(String spec, double temperature, int repeats) {
+    textsLogprobsAndCachesAreTheSame(spec, temperature, repeats);
   }
 
+  /** Prompts end shortly before a page is quantized, so that drafts are checked around it. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "fp16 | 0.6",
-        "kivi:2,window=0 | 0",
-        "mead:2,window=40 | 0.6",
-        "mixkvq,window=40 | 0"
+        "fp16 | 0.6 | 3",
+        "kivi:2,window=0 | 0 | 7",
+        "mead:2,window=40 | 0.6 | 4",
+        "mixkvq,window=40 | 0 | 7"
       })
-  void textsLogprobsAndCachesAreTheSame(String spec, double temperature) {
+  void textsLogprobsAndCachesAreTheSame(String spec, double temperature, int repeats) {
     GenerationSettings settings = settings(temperature);
-    String prompt = PROMPT.repeat(3);
+    String prompt = PROMPT.repeat(repeats);
     Answer expected = answer(plain, spec, prompt, settings);
+    if (!spec.equals("fp16")) {
+      assertThat(expected.cache()).as("blocks and the rest").hasSizeGreaterThan(1);
+    }
     assertThat(expected.drafts()).isEqualTo(new Generation.Drafts(0, 0));
     int proposed = 0;
     for (LoadedModel model : List.of(ngram, drafted)) {
