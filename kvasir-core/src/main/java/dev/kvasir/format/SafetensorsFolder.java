@@ -26,9 +26,11 @@ public final class SafetensorsFolder implements TensorSource {
   private final Path folder;
   private final Map<Path, SafetensorsFile> shards = new LinkedHashMap<>();
   private final Map<String, SafetensorsFile> shardOfTensor = new LinkedHashMap<>();
+  private final Nvfp4Tensors nvfp4;
 
   private SafetensorsFolder(Path folder) {
     this.folder = folder;
+    this.nvfp4 = new Nvfp4Tensors(folder.toString(), this::findBytes, this::findFloats);
   }
 
   /** Returns whether {@link #open} finds weights in a folder. */
@@ -127,6 +129,10 @@ public final class SafetensorsFolder implements TensorSource {
 
   @Override
   public Optional<Tensor> find(String tensorName) {
+    return nvfp4.find(tensorName).or(() -> findFloats(tensorName));
+  }
+
+  private Optional<Tensor> findFloats(String tensorName) {
     SafetensorsFile shard = shardOfTensor.get(tensorName);
     return shard == null ? Optional.empty() : shard.find(tensorName);
   }
@@ -153,6 +159,13 @@ public final class SafetensorsFolder implements TensorSource {
           found.put(scales, ofBlocks.get().data());
         }
       }
+      nvfp4
+          .ofScales(tensorName)
+          .ifPresent(
+              pair -> {
+                found.put(tensorName + ".codes", pair.get(0));
+                found.put(tensorName, pair.get(1));
+              });
     }
     return found;
   }

@@ -68,7 +68,7 @@ final class SafetensorsHeader {
     return unsupported;
   }
 
-  /** Returns the unsupported tensors of unsigned bytes. */
+  /** Returns the unsupported tensors of unsigned bytes and of 8-bit floats. */
   Map<String, ByteTensor> byteTensors() {
     return byteTensors;
   }
@@ -121,9 +121,9 @@ final class SafetensorsHeader {
       return;
     }
     unsupported.put(tensorName, dtype);
-    if (dtype.equals("U8")) {
+    if (dtype.equals("U8") || dtype.equals("F8_E4M3")) {
       checkSpan(entry, dtype, shape, Tensor.values(entry.name(), shape), slice);
-      byteTensors.put(tensorName, new ByteTensor(shape, slice));
+      byteTensors.put(tensorName, new ByteTensor(dtype, shape, slice));
     }
   }
 

@@ -59,9 +59,19 @@ final class UnsupportedQuantization {
 
   private static void refuse(Path folder, JsonFile quantization) {
     String method = quantization.string("quant_method").orElse(unnamed(quantization));
-    if (!method.equals(MXFP4)) {
+    if (!method.equals(MXFP4) && !isNvfp4(method, quantization)) {
       throw refusal(folder, METHODS.getOrDefault(method, Excerpt.of(method)));
     }
+  }
+
+  /** Matrices of other types in such a folder are rejected by their own types. */
+  private static boolean isNvfp4(String method, JsonFile quantization) {
+    return switch (method) {
+      case "modelopt" -> quantization.string("quant_algo").orElse("").endsWith("NVFP4");
+      case "compressed-tensors" ->
+          quantization.string("format").orElse("").equals("nvfp4-pack-quantized");
+      default -> false;
+    };
   }
 
   /** Rejects older checkpoints that declare their method in other files only. */
@@ -73,7 +83,7 @@ final class UnsupportedQuantization {
 
   private static InvalidInputException refusal(Path folder, String method) {
     return new InvalidInputException(
-        "%s: its weights are quantized by %s; folders are read with F32, F16, BF16 or MXFP4: %s"
+        "%s: its weights are quantized by %s; folders are read with F32, F16, BF16, MXFP4 or NVFP4: %s"
             .formatted(folder, method, ADVICE));
   }
 }

@@ -77,18 +77,15 @@ public interface CodebookKernels {
    * @param inverseScales // (rows)
    * @param scales // (page tokens)
    * @param totals // (rows), added to
-   * @param weights // (page tokens, stride); {@code rows} columns from {@code at} on are set
+   * @param weights // (page tokens, rows), set
    */
   default void tokenWeights(
       float[] probabilities,
-      int rows,
       float[] inverseScales,
       float[] scales,
-      int stride,
       float[] totals,
-      float[] weights,
-      int at) {
-    TokenWeights.compute(probabilities, rows, inverseScales, scales, stride, totals, weights, at);
+      RowBlock weights) {
+    TokenWeights.compute(probabilities, inverseScales, scales, totals, weights);
   }
 
   /**

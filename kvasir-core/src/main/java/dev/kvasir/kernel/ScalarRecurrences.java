@@ -39,7 +39,7 @@ final class ScalarRecurrences implements RecurrenceKernels {
       for (int i = 0; i < keys.width(); i++) {
         float key = keys.values()[keys.at(token) + i];
         float query = queries.values()[queries.at(token) + i];
-        learnAndSum(state, i * width, key, change, changeAt, query, sums, to, width);
+        learnAndSum(state, i * width, key, query, token, values, out);
       }
     }
   }
@@ -56,15 +56,12 @@ final class ScalarRecurrences implements RecurrenceKernels {
 
   /** {@code row += key * change; sums += query * row}. */
   private static void learnAndSum(
-      float[] row,
-      int at,
-      float key,
-      float[] change,
-      int changeAt,
-      float query,
-      float[] sums,
-      int sumsAt,
-      int width) {
+      float[] row, int at, float key, float query, int token, RowBlock changes, RowBlock out) {
+    float[] change = changes.values();
+    float[] sums = out.values();
+    int changeAt = changes.at(token);
+    int sumsAt = out.at(token);
+    int width = changes.width();
     for (int j = 0; j < width; j++) {
       float learned = Math.fma(key, change[changeAt + j], row[at + j]);
       row[at + j] = learned;
@@ -97,27 +94,30 @@ final class ScalarRecurrences implements RecurrenceKernels {
         float input = inputs.values()[inputs.at(token) + i];
         float output = outputs.values()[outputs.at(token) + i];
         float decay = factors.values()[factorsAt];
-        addAndSum(state, i * width, decay, input, added, addedAt, output, sums, to, width);
+        decayAndAdd(state, i * width, decay, input, token, channels);
+        addRow(state, i * width, output, token, out);
       }
     }
   }
 
-  /** {@code row = decay * row + input * added; sums += output * row}. */
-  private static void addAndSum(
-      float[] row,
-      int at,
-      float decay,
-      float input,
-      float[] added,
-      int addedAt,
-      float output,
-      float[] sums,
-      int sumsAt,
-      int width) {
+  /** {@code row = decay * row + input * added}. */
+  private static void decayAndAdd(
+      float[] row, int at, float decay, float input, int token, RowBlock added) {
+    float[] values = added.values();
+    int from = added.at(token);
+    int width = added.width();
     for (int j = 0; j < width; j++) {
-      float next = Math.fma(input, added[addedAt + j], row[at + j] * decay);
-      row[at + j] = next;
-      sums[sumsAt + j] = Math.fma(output, next, sums[sumsAt + j]);
+      row[at + j] = Math.fma(input, values[from + j], row[at + j] * decay);
+    }
+  }
+
+  /** {@code sums += output * row}. */
+  private static void addRow(float[] row, int at, float output, int token, RowBlock out) {
+    float[] sums = out.values();
+    int to = out.at(token);
+    int width = out.width();
+    for (int j = 0; j < width; j++) {
+      sums[to + j] = Math.fma(output, row[at + j], sums[to + j]);
     }
   }
 }

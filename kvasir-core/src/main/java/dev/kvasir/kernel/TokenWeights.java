@@ -13,19 +13,17 @@ final class TokenWeights {
 
   static void compute(
       float[] probabilities,
-      int rows,
       float[] inverseScales,
       float[] scales,
-      int stride,
       float[] totals,
-      float[] weights,
-      int at) {
+      RowBlock weights) {
+    int rows = weights.width();
     int row = 0;
     for (; row + 4 <= rows; row += 4) {
-      computeFour(probabilities, row, inverseScales, scales, stride, totals, weights, at);
+      computeFour(probabilities, row, inverseScales, scales, totals, weights);
     }
     for (; row < rows; row++) {
-      computeOne(probabilities, row, inverseScales, scales, stride, totals, weights, at);
+      computeOne(probabilities, row, inverseScales, scales, totals, weights);
     }
   }
 
@@ -34,17 +32,18 @@ final class TokenWeights {
       int row,
       float[] inverseScales,
       float[] scales,
-      int stride,
       float[] totals,
-      float[] weights,
-      int at) {
+      RowBlock weights) {
+    float[] out = weights.values();
+    int at = weights.at() + row;
+    int stride = weights.stride();
     float total0 = 0;
     float total1 = 0;
     float total2 = 0;
     float total3 = 0;
     for (int token = 0; token < PAGE; token++) {
       int from = row * PAGE + token;
-      int to = at + token * stride + row;
+      int to = at + token * stride;
       float probability0 = probabilities[from] * inverseScales[row];
       float probability1 = probabilities[from + PAGE] * inverseScales[row + 1];
       float probability2 = probabilities[from + 2 * PAGE] * inverseScales[row + 2];
@@ -53,10 +52,10 @@ final class TokenWeights {
       total1 += probability1;
       total2 += probability2;
       total3 += probability3;
-      weights[to] = probability0 * scales[token];
-      weights[to + 1] = probability1 * scales[token];
-      weights[to + 2] = probability2 * scales[token];
-      weights[to + 3] = probability3 * scales[token];
+      out[to] = probability0 * scales[token];
+      out[to + 1] = probability1 * scales[token];
+      out[to + 2] = probability2 * scales[token];
+      out[to + 3] = probability3 * scales[token];
     }
     totals[row] += total0;
     totals[row + 1] += total1;
@@ -69,15 +68,14 @@ final class TokenWeights {
       int row,
       float[] inverseScales,
       float[] scales,
-      int stride,
       float[] totals,
-      float[] weights,
-      int at) {
+      RowBlock weights) {
+    float[] out = weights.values();
     float total = 0;
     for (int token = 0; token < PAGE; token++) {
       float probability = probabilities[row * PAGE + token] * inverseScales[row];
       total += probability;
-      weights[at + token * stride + row] = probability * scales[token];
+      out[weights.at(token) + row] = probability * scales[token];
     }
     totals[row] += total;
   }

@@ -121,8 +121,8 @@ class SafetensorsFolderTest {
     shard("model.safetensors", "a", 1);
     config("{\"quantization_config\": {\"quant_method\": \"%s\"}}".formatted(method));
     String refusal =
-        "its weights are quantized by %s; folders are read with F32, F16, BF16 or MXFP4: use the"
-            + " model's original checkpoint, or a GGUF file of it";
+        "its weights are quantized by %s; folders are read with F32, F16, BF16, MXFP4 or NVFP4: use"
+            + " the model's original checkpoint, or a GGUF file of it";
     assertThat(refusal(folder)).isEqualTo(refusal, shown);
     config("{\"compression_config\": {\"quant_method\": \"%s\"}}".formatted(method));
     assertThat(refusal(folder)).isEqualTo(refusal, shown);

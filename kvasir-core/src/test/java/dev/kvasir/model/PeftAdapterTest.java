@@ -199,7 +199,8 @@ class PeftAdapterTest {
 
   @Test
   void configurationsThatAreWrongAreRefused() throws IOException {
-    assertRefused(config("none", "\"lora_dropout\": 0"), "lora_alpha is missing; expected a finite number");
+    assertRefused(
+        config("none", "\"lora_dropout\": 0"), "lora_alpha is missing; expected a finite number");
     Path other = config("type", "\"lora_alpha\": 4");
     Files.writeString(other.resolve("adapter_config.json"), "{\"peft_type\": \"IA3\"}");
     assertRefused(other, "peft_type is 'IA3'; expected LORA");

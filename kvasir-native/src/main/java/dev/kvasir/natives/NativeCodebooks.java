@@ -4,6 +4,7 @@ import dev.kvasir.kernel.CodebookKernels;
 import dev.kvasir.kernel.Int8Codebooks;
 import dev.kvasir.kernel.RotaryCodes;
 import dev.kvasir.page.BitCodes;
+import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.page.PageSize;
 import dev.kvasir.page.StageCodes;
 import java.lang.foreign.MemorySegment;
@@ -138,22 +139,28 @@ final class NativeCodebooks implements CodebookKernels {
   @Override
   public void tokenWeights(
       float[] probabilities,
-      int rows,
       float[] inverseScales,
       float[] scales,
-      int stride,
       float[] totals,
-      float[] weights,
-      int at) {
+      RowBlock weights) {
     int tokens = PageSize.TOKENS;
+    int rows = weights.width();
+    int stride = weights.stride();
     Bounds.check(probabilities.length, 0, rows, tokens, tokens);
     Bounds.check(inverseScales.length, 0, rows);
     Bounds.check(scales.length, 0, tokens);
     Bounds.check(totals.length, 0, rows);
-    Bounds.check(weights.length, at, tokens, stride, rows);
+    Bounds.check(weights.values().length, weights.at(), tokens, stride, rows);
     try {
       TOKEN_WEIGHTS.handle.invokeExact(
-          probabilities, rows, inverseScales, scales, stride, totals, weights, at);
+          probabilities,
+          rows,
+          inverseScales,
+          scales,
+          stride,
+          totals,
+          weights.values(),
+          weights.at());
     } catch (Throwable e) {
       throw NativeFunctions.unexpected(e);
     }

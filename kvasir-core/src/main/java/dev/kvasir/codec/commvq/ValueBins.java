@@ -36,6 +36,7 @@ final class ValueBins {
   private MemorySegment bins = MemorySegment.NULL; // (codebook rows, stride) at its beginning
   private MemorySegment scratch = MemorySegment.NULL; // of kernels for bits
   private float[] columns = {}; // (rows, codebook rows)
+  private final RowBlock weightColumns = new RowBlock();
   private final RowBlock binRows = new RowBlock();
   private final RowBlock outputRows = new RowBlock();
 
@@ -111,7 +112,11 @@ final class ValueBins {
     kernels
         .codebooks()
         .tokenWeights(
-            probabilities, rows, inverseScale, scales, stride, totals, weights, head * rows);
+            probabilities,
+            inverseScale,
+            scales,
+            totals,
+            weightColumns.set(weights, head * rows, stride, PAGE, rows));
     awaited--;
     if (awaited == 0) {
       awaited = heads;

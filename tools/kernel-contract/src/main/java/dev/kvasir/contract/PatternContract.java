@@ -232,12 +232,18 @@ public abstract class PatternContract extends KernelComparison {
     float[] found = weights.clone();
     scalar
         .codebooks()
-        .tokenWeights(probabilities, rows, inverseScales, scales, stride, totals, weights, at);
+        .tokenWeights(
+            probabilities, inverseScales, scales, totals, columns(weights, at, stride, rows));
     tested
         .codebooks()
-        .tokenWeights(probabilities, rows, inverseScales, scales, stride, foundTotals, found, at);
+        .tokenWeights(
+            probabilities, inverseScales, scales, foundTotals, columns(found, at, stride, rows));
     assertThat(found).containsExactly(weights);
     assertThat(foundTotals).containsExactly(totals);
+  }
+
+  private static RowBlock columns(float[] weights, int at, int stride, int rows) {
+    return RowBlock.of(weights, at, stride, PageSize.TOKENS, rows);
   }
 
   /** Some values are NaN, and finally all of them. */
