@@ -175,6 +175,27 @@ class StepAllocationTest {
     }
   }
 
+  /** With two sequences there is enough work for two threads to let KV heads pass together. */
+  @Test
+  void headsThatPassTogetherAtTimesAllocateNothing() {
+    load(FEW_HEADS.withHeads(16, 8, 8));
+    Batch batch = new Batch();
+    try (KvCache cache = newCache("commvq:1", PROMPT);
+        KvCache fork = cache.fork()) {
+      assertThat(cache.headsPerPass()).isEqualTo(4);
+      KvCache[] one = {cache};
+      KvCache[] both = {cache, fork};
+      assertThat(
+              leastBytes(
+                  () -> {
+                    step(batch, 1, both);
+                    step(batch, 1, one);
+                  },
+                  both))
+          .isZero();
+    }
+  }
+
   @Test
   void quantizedWeightsAllocateNothing() {
     load(FEW_HEADS.withType(GgmlType.Q8_0));
@@ -313,9 +334,13 @@ class StepAllocationTest {
 
   /** Returns the bytes that some steps allocate, in the best round. */
   private long leastBytes(int tokens, KvCache... caches) {
-    int length = caches[0].length();
     Batch batch = new Batch();
-    step(batch, tokens, caches); // a fork allocates its own block
+    return leastBytes(() -> step(batch, tokens, caches), caches);
+  }
+
+  private long leastBytes(Runnable step, KvCache... caches) {
+    int length = caches[0].length();
+    step.run(); // a fork allocates its own block
     long least = Long.MAX_VALUE;
     for (int round = 0; round < MAX_ROUNDS && least > 0; round++) {
       for (KvCache cache : caches) {
@@ -323,7 +348,7 @@ class StepAllocationTest {
       }
       long before = allocated();
       for (int i = 0; i < STEPS; i++) {
-        step(batch, tokens, caches);
+        step.run();
       }
       least = Math.min(least, allocated() - before);
     }

@@ -33,7 +33,7 @@ final class ValueBins {
   private final float[] scales = new float[PAGE];
   private byte[] indices = {}; // (sets, PAGE)
   private float[] weights = {}; // (PAGE, stride)
-  private MemorySegment bins = MemorySegment.NULL; // (codebook rows, stride)
+  private MemorySegment bins = MemorySegment.NULL; // (codebook rows, stride) at its beginning
   private MemorySegment scratch = MemorySegment.NULL; // of kernels for bits
   private float[] columns = {}; // (rows, codebook rows)
   private final RowBlock binRows = new RowBlock();
@@ -52,7 +52,15 @@ final class ValueBins {
     awaited = heads;
     ensureCapacity();
     Arrays.fill(weights, 0, PAGE * stride, 0);
-    bins.fill((byte) 0);
+    clearBins();
+  }
+
+  /** Clears the bins of this pass only, without a slice on the heap. */
+  private void clearBins() {
+    int end = codebooks.valueRows() * stride;
+    for (int at = 0; at < end; at++) {
+      bins.setAtIndex(JAVA_FLOAT, at, 0);
+    }
   }
 
   private void ensureCapacity() {
@@ -72,10 +80,13 @@ final class ValueBins {
     }
   }
 
-  /** Returns memory outside the heap: an array can start within a cache line. */
+  /**
+   * Returns at least {@code count} floats outside the heap, where they start with a cache line.
+   * They are never fewer than before: the columns of a pass may change from layer to layer.
+   */
   private static MemorySegment floats(MemorySegment before, int count) {
     long bytes = (long) Float.BYTES * count;
-    return before.byteSize() == bytes ? before : Arena.ofAuto().allocate(bytes, CACHE_LINE);
+    return before.byteSize() >= bytes ? before : Arena.ofAuto().allocate(bytes, CACHE_LINE);
   }
 
   /**
