@@ -59,7 +59,7 @@ class ProfileLookupTest {
     assertThat(inspect.succeeds().out())
         .contains("m.profile: mead:centroids, mead:first, mead:off, mead:tokens")
         .contains("made of", "mead:tokens: 3 texts")
-        .contains("mead:tokens: mead:2 keeps 4 of 9 answers")
+        .contains("mead:tokens: mead:2 keeps 4 of 9 answers; by an earlier version")
         .containsPattern(
             "bits per value for one sequence, \\d\\.\\d\\d for 4, \\d\\.\\d\\d for 16");
   }

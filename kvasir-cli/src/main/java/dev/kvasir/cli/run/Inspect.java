@@ -15,6 +15,7 @@ import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.PageCodec.SizeAccuracy;
+import dev.kvasir.codec.mead.MeadCheck;
 import dev.kvasir.codec.mead.MeadMethod;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.error.OptionValue;
@@ -310,7 +311,8 @@ public final class Inspect implements Callable<Integer> {
       held.note(Profile.originNote(part))
           .ifPresent(text -> sheet.line("  made of", "%s: %s".formatted(part, text)));
       held.note(Profile.checkNote(part))
-          .ifPresent(text -> sheet.line("  checked", "%s: %s".formatted(part, text)));
+          .ifPresent(
+              text -> sheet.line("  checked", "%s: %s".formatted(part, MeadCheck.shown(text))));
     }
   }
 

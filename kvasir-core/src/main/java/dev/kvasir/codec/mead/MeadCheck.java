@@ -9,6 +9,8 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How caches with a profile fared on questions of kinds that calibration never saw, and on prose.
@@ -24,6 +26,10 @@ public record MeadCheck(List<Result> results) {
   private static final double MIN_KEPT = 0.9;
 
   private static final String SEPARATOR = "; ";
+
+  /** Ends the text. Earlier versions lack it: their caches of the same bits had larger pages. */
+  private static final String COUNTED = "bits count all bytes of a sequence";
+
   private static final Pattern RESULT =
       Pattern.compile(
           "mead:([0-9.]+) keeps (\\d+) of (\\d+) answers and ([0-9.]+)% of next tokens");
@@ -57,7 +63,8 @@ public record MeadCheck(List<Result> results) {
 
   /** Returns the text that the profile records. */
   public String text() {
-    return String.join(SEPARATOR, results.stream().map(Result::text).toList());
+    return Stream.concat(results.stream().map(Result::text), Stream.of(COUNTED))
+        .collect(Collectors.joining(SEPARATOR));
   }
 
   /** Returns what the profile is good for, in a few words. */
@@ -73,13 +80,31 @@ public record MeadCheck(List<Result> results) {
         .orElse("not good for questions about a text; calibrate with more texts, or use more bits");
   }
 
-  /** Returns the check that a profile records for the tables that a cache uses by default. */
+  /** Returns a profile's note as {@code inspect} shows it. */
+  public static String shown(String note) {
+    return isCurrent(note)
+        ? note
+        : note + "; by an earlier version, whose caches of the same bits take more bytes";
+  }
+
+  private static boolean isCurrent(String note) {
+    return note.endsWith(COUNTED);
+  }
+
+  /**
+   * Returns the check that a profile records for the tables that a cache uses by default. Of one by
+   * an earlier version, only results that were not good hold for this one, which has fewer bytes.
+   */
   public static Optional<MeadCheck> of(Profile profile) {
     return Arrays.stream(TableKind.values())
         .map(kind -> profile.note(Profile.checkNote(kind.part())))
         .flatMap(Optional::stream)
         .findFirst()
-        .map(MeadCheck::parse);
+        .map(note -> isCurrent(note) ? parse(note) : parse(note).withoutGood());
+  }
+
+  private MeadCheck withoutGood() {
+    return new MeadCheck(results.stream().filter(result -> !result.isGood()).toList());
   }
 
   private static MeadCheck parse(String text) {

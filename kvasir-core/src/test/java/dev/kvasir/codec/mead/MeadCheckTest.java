@@ -24,6 +24,22 @@ class MeadCheckTest {
     assertThat(MeadCheck.of(Profile.empty("abc"))).isEmpty();
   }
 
+  /** Its caches had more bytes, so a good result says nothing of the caches of today. */
+  @Test
+  void ofAnEarlierVersionOnlyBadResultsCount() {
+    String note =
+        "mead:2 keeps 40 of 40 answers and 97.0% of next tokens;"
+            + " mead:1.5 keeps 20 of 40 answers and 95.0% of next tokens";
+    Profile profile =
+        Profile.empty("abc")
+            .with("mead:off/numbers", new float[] {1}, 1)
+            .withNote(Profile.checkNote("mead:off"), note);
+    assertThat(MeadCheck.of(profile))
+        .hasValue(new MeadCheck(List.of(new MeadCheck.Result(1.5, 40, 20, 0.95))));
+    assertThat(MeadCheck.shown(note)).startsWith(note + "; by an earlier version");
+    assertThat(MeadCheck.shown(CHECK.text())).isEqualTo(CHECK.text());
+  }
+
   @Test
   void saysWhatTheProfileIsGoodFor() {
     assertThat(CHECK.verdict()).isEqualTo("good for questions from mead:2 on");
