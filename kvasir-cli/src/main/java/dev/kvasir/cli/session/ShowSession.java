@@ -77,7 +77,7 @@ final class ShowSession implements Callable<Integer> {
         "tokens", "%s, %s remembered".formatted(Units.count(length), Units.count(saved.length())));
     sheet.line("KV cache", saved.cacheSpec());
     if (!identity.spec().equals(saved.cacheSpec())) {
-      sheet.line("", "with this model's profile %s".formatted(identity.spec()));
+      sheet.line("", "stored as %s".formatted(identity.spec()));
     }
     sheet.line("prefill", saved.defersQuantization() ? "exact" : "chunked");
     sheet.line(

@@ -200,6 +200,15 @@ record MeadConfig(
         memory);
   }
 
+  /**
+   * Stored data of versions that counted fewer bytes has larger pages. A text of its own keeps both
+   * apart, so that neither takes the other for damaged.
+   */
+  @Override
+  public String resolvedSpec(String text, CacheContext context) {
+    return text + ",bytes=all";
+  }
+
   @Override
   public Optional<String> warning(Profile profile) {
     return MeadCheck.of(profile).flatMap(check -> check.warning(bits));
