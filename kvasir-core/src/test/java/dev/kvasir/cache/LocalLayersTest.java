@@ -44,6 +44,7 @@ class LocalLayersTest {
   private static final int PAGE = KvCache.TOKENS_PER_PAGE;
   private static final int LONGEST = 1200;
   private static final int ACTS = 16;
+  private static final int SINK_DISTANCE = 150;
   private static final int VECTOR = HEADS.kvHeads() * HEADS.keyDim();
   private static final int QUERY = HEADS.queryHeads() * HEADS.keyDim();
 
@@ -76,7 +77,7 @@ class LocalLayersTest {
             "kivi:1,sinks=130",
             "kivi:2,window=300,sinks=5",
             "pmkvq:2,budget=pool,window=0",
-            "mead:2,first=coded,tables=off,late-sinks=8,window=0,sinks=5",
+            "mead:2,first=coded,tables=off,late-sinks=2,window=60,sinks=5",
             "mixkvq,high=1.9,mid=1.7,salience=error,residual=256,sinks=130"));
   }
 
@@ -252,6 +253,7 @@ class LocalLayersTest {
     for (int layer = 0; layer < shape.layers(); layer++) {
       queries[layer] = vectors(random, count * QUERY);
       float[] keys = vectors(random, count * VECTOR);
+      makeSinks(keys, first, count);
       float[] values = vectors(random, count * VECTOR);
       for (KvCache cache : text.caches()) {
         for (int i = 0; i < count; i++) {
@@ -278,6 +280,15 @@ class LocalLayersTest {
           .isEqualTo(expected);
     }
     text.caches().forEach(cache -> cache.commit(count));
+  }
+
+  /** Makes a few tokens receive many times the attention of others: queries are positive. */
+  private static void makeSinks(float[] keys, int first, int count) {
+    for (int i = 0; i < count; i++) {
+      for (int j = 0; (first + i) % SINK_DISTANCE == 0 && j < VECTOR; j++) {
+        keys[i * VECTOR + j] += 2;
+      }
+    }
   }
 
   /** Layers are quantized if their window reaches behind the dense blocks. */

@@ -90,6 +90,11 @@ final class ExactRows {
     return true;
   }
 
+  /** Returns whether there is a reference. */
+  boolean isInUse() {
+    return refCount.get() > 0;
+  }
+
   ExactRows retain() {
     refCount.incrementAndGet();
     return this;

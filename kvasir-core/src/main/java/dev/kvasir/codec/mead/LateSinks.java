@@ -20,11 +20,17 @@ final class LateSinks {
   /**
    * A retained token.
    *
-   * @param storage owner of its rows, as long as a page references them
+   * @param storage of its rows
+   * @param rows null if the page was evicted before the sequence was stored
    */
-  private record RetainedSink(SinkPosition position, SinkSlots storage) {
+  private record RetainedSink(SinkPosition position, SinkSlots storage, ExactRows rows) {
     boolean isOf(int layer) {
       return position.layer() == layer;
+    }
+
+    /** Returns whether a page references the rows. */
+    boolean isStored() {
+      return rows != null && rows.isInUse();
     }
   }
 
@@ -56,7 +62,7 @@ final class LateSinks {
   synchronized long bytes() {
     Set<SinkSlots> storages = new HashSet<>();
     storages.add(storage);
-    retained.forEach(each -> storages.add(each.storage));
+    retained.stream().filter(RetainedSink::isStored).forEach(each -> storages.add(each.storage));
     return storages.stream().mapToLong(SinkSlots::bytes).sum();
   }
 
@@ -97,7 +103,7 @@ final class LateSinks {
     ExactRows rows = allocateRows(tables.quantizedLayer(layer));
     SinkPosition sink = new SinkPosition(layer, position, token);
     retained.removeIf(each -> each.position.equals(sink));
-    retained.add(new RetainedSink(sink, storage));
+    retained.add(new RetainedSink(sink, storage, rows));
     return new LateSink(token, rows);
   }
 
@@ -123,7 +129,7 @@ final class LateSinks {
 
   /** Counts sinks of a stored sequence, whose pages may follow. */
   synchronized void count(List<SinkPosition> sinks) {
-    sinks.forEach(sink -> retained.add(new RetainedSink(sink, storage)));
+    sinks.forEach(sink -> retained.add(new RetainedSink(sink, storage, null)));
   }
 
   /** Forgets the sinks of all pages that extend past a length. */

@@ -17,6 +17,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   private final MeadCodec codec;
   private final int[] levels; // rate level of the next page, by layer
   private final int[] quantizedTo; // end of the last quantized block, by layer
+  private final int attentionHorizon;
   private final ResidualTokenStats residualTokens;
   private final SequenceTokenIds tokenIds;
   private final LateSinks lateSinks;
@@ -40,6 +41,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     this.codec = codec;
     this.levels = state.levels();
     this.quantizedTo = new int[levels.length];
+    this.attentionHorizon = attentionHorizon(codec);
     this.residualTokens = state.residualTokens();
     this.tokenIds = new SequenceTokenIds();
     try {
@@ -51,11 +53,20 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     }
   }
 
+  /**
+   * Returns for how many queries attention is observed. Where no layer is quantized, nothing would
+   * ever drop what was observed.
+   */
+  private static int attentionHorizon(MeadCodec codec) {
+    return codec.quantizedLayers().findAny().isEmpty() ? 0 : Math.min(codec.window(), Page.TOKENS);
+  }
+
   /** Creates a fork. */
   MeadSequence(MeadSequence parent) {
     this.codec = parent.codec;
     this.levels = parent.levels.clone();
     this.quantizedTo = parent.quantizedTo.clone();
+    this.attentionHorizon = parent.attentionHorizon;
     this.residualTokens = parent.residualTokens.fork();
     this.tokenIds = parent.tokenIds.fork();
     this.lateSinks = parent.lateSinks.fork();
@@ -91,7 +102,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
 
   @Override
   public int attentionHorizon() {
-    return Math.min(codec.window(), Page.TOKENS);
+    return attentionHorizon;
   }
 
   @Override

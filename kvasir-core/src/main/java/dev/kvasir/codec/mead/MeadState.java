@@ -1,6 +1,7 @@
 package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.ResidualTokenStats;
+import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.SnapshotHeader;
 import dev.kvasir.memory.MemoryPool;
 import java.nio.ByteBuffer;
@@ -63,16 +64,22 @@ record MeadState(int[] levels, List<SinkPosition> sinks, ResidualTokenStats resi
     out.putShort((short) sizes.layers()).putShort((short) sizes.kvHeads());
   }
 
+  /**
+   * Layers that evict pages can also continue a sequence whose layers had not: the same windows do
+   * not evict where a context is no longer than they are. All pages of such a sequence are there
+   * and bring their sinks.
+   */
   static MeadSequence resumed(MeadCodec codec, MemoryPool pool, byte[] state) {
     int layers = codec.tables().sizes().layers();
-    boolean evicts = codec.evictsPages();
+    boolean hasSinks =
+        codec.evictsPages() && SnapshotHeader.STATE.kindOf(Snapshot.of(state)) != KIND;
     MeadState read =
         SnapshotHeader.STATE.unwrap(
             state,
-            evicts ? EVICTING_KIND : KIND,
+            hasSinks ? EVICTING_KIND : KIND,
             in -> {
               requireSizes(codec, in);
-              List<SinkPosition> sinks = evicts ? SinkPosition.read(in, layers) : List.of();
+              List<SinkPosition> sinks = hasSinks ? SinkPosition.read(in, layers) : List.of();
               return read(codec, new int[layers], sinks, in, pool);
             });
     return new MeadSequence(codec, read, pool);
