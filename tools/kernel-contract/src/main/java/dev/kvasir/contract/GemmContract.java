@@ -162,6 +162,73 @@ public abstract class GemmContract {
     }
   }
 
+  static Stream<Arguments> fiveAndSixBits() {
+    return compactScales().filter(kind -> isFiveOrSixBits((WeightCodes) kind.get()[1]));
+  }
+
+  private static boolean isFiveOrSixBits(WeightCodes coding) {
+    return coding.bits() == 5 || coding.bits() == 6;
+  }
+
+  /** Every sum at its largest: nothing may overflow. */
+  @ParameterizedTest
+  @MethodSource("fiveAndSixBits")
+  void extremeCodesOfFiveAndSixBits(
+      ScaleFormat format, WeightCodes coding, int group, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      float[] x = new float[25 * columns];
+      for (boolean highest : new boolean[] {true, false}) {
+        byte[] codes = extremeCodes(coding, rows * columns, highest);
+        QuantizedWeights matrix = compactMatrix(arena, format, coding, group, rows, columns, codes);
+        for (float sign : new float[] {1, -1}) {
+          Arrays.fill(x, sign);
+          assertProductsAgree(matrix, x, 1);
+          assertProductsAgree(matrix, x, 25);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("fiveAndSixBits")
+  void someRowsOfFiveAndSixBitsAreThoseOfAll(
+      ScaleFormat format, WeightCodes coding, int group, int rows, int columns) {
+    try (CountedArena arena = new CountedArena()) {
+      assertSomeRowsAreThoseOfAll(compactMatrix(arena, format, coding, group, rows, columns));
+    }
+  }
+
+  static Stream<Arguments> kindsOfFiveAndSixBits() {
+    ScaleFormat halves = new ScaleFormat(ScaleEncoding.HALVES, true, 0);
+    ScaleFormat products = new ScaleFormat(ScaleEncoding.PRODUCTS, true, 0);
+    return Stream.of(
+        Arguments.of(halves, WeightCodes.of(0, 31), 32),
+        Arguments.of(products, WeightCodes.of(-16, 15), 32),
+        Arguments.of(
+            new ScaleFormat(ScaleEncoding.PRODUCTS, false, 0), WeightCodes.of(-32, 31), 16));
+  }
+
+  @ParameterizedTest
+  @MethodSource("kindsOfFiveAndSixBits")
+  void longRowsOfFiveAndSixBits(ScaleFormat format, WeightCodes coding, int group) {
+    int columns = 16_384;
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = compactMatrix(arena, format, coding, group, 17, columns);
+      assertProductsAgree(matrix, randomFloats(51 * columns), 51);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("kindsOfFiveAndSixBits")
+  void oddActivationsWithFiveAndSixBits(ScaleFormat format, WeightCodes coding, int group) {
+    try (CountedArena arena = new CountedArena()) {
+      QuantizedWeights matrix = compactMatrix(arena, format, coding, group, 20, 256);
+      for (float odd : new float[] {0, 1e-44f, 3e38f, Float.NaN, Float.NEGATIVE_INFINITY}) {
+        assertProductsAgreeWith(odd, matrix);
+      }
+    }
+  }
+
   private QuantizedWeights compactMatrix(
       CountedArena arena,
       ScaleFormat format,
@@ -169,10 +236,23 @@ public abstract class GemmContract {
       int group,
       int rows,
       int columns) {
+    byte[] codes = randomCodes(coding, rows * columns);
+    return compactMatrix(arena, format, coding, group, rows, columns, codes);
+  }
+
+  private QuantizedWeights compactMatrix(
+      CountedArena arena,
+      ScaleFormat format,
+      WeightCodes coding,
+      int group,
+      int rows,
+      int columns,
+      byte[] allCodes) {
     QuantizedWeights matrix = new QuantizedWeights(arena, rows, columns, coding, group, format);
     for (int tile = 0; tile < matrix.tiles(); tile++) {
-      int count = Math.min(QuantizedWeights.TILE_ROWS, rows - tile * QuantizedWeights.TILE_ROWS);
-      byte[] codes = randomCodes(coding, count * columns);
+      int first = tile * QuantizedWeights.TILE_ROWS;
+      int count = Math.min(QuantizedWeights.TILE_ROWS, rows - first);
+      byte[] codes = Arrays.copyOfRange(allCodes, first * columns, (first + count) * columns);
       if (format.encoding() == ScaleEncoding.PRODUCTS) {
         int blocks = count * columns / ScaleFormat.SUPER_BLOCK;
         int groups = count * matrix.groups();
@@ -252,14 +332,17 @@ public abstract class GemmContract {
   void productsWithOddActivations(float odd) {
     try (CountedArena arena = new CountedArena()) {
       for (WeightCodes coding : List.of(WeightCodes.NIBBLES, WeightCodes.BYTES)) {
-        QuantizedWeights matrix = randomMatrix(arena, coding, 32, true, 20, 96);
-        for (int count : new int[] {1, 11, 16}) {
-          float[] x = randomFloats(count * 96);
-          Arrays.fill(x, 0, 32, odd);
-          x[(count - 1) * 96 + 70] = odd;
-          assertProductsAgree(matrix, x, count);
-        }
+        assertProductsAgreeWith(odd, randomMatrix(arena, coding, 32, true, 20, 96));
       }
+    }
+  }
+
+  private void assertProductsAgreeWith(float odd, QuantizedWeights matrix) {
+    for (int count : new int[] {1, 11, 16}) {
+      float[] x = randomFloats(count * matrix.columns());
+      Arrays.fill(x, 0, 32, odd);
+      x[(count - 1) * matrix.columns() + 70] = odd;
+      assertProductsAgree(matrix, x, count);
     }
   }
 
@@ -269,26 +352,31 @@ public abstract class GemmContract {
   void productsOfSomeRowsAreThoseOfAll(
       WeightCodes coding, int group, boolean minimums, int rows, int columns) {
     try (CountedArena arena = new CountedArena()) {
-      QuantizedWeights matrix = randomMatrix(arena, coding, group, minimums, rows, columns);
-      for (int count : new int[] {1, 5, 8, 9, 30}) {
-        float[] x = randomFloats(count * columns);
-        float[] all = products(scalar, matrix, x, count);
-        GemmKernels gemm = tested.gemm();
-        QuantizedActivations quantized = new QuantizedActivations();
-        quantized.begin(count, columns);
-        gemm.quantize(quantized, x, 0, count);
-        float[] out = new float[all.length];
-        TileWorkspace workspace = new TileWorkspace();
-        for (int first = 0, length = 1; first < count; first += length++) {
-          int end = Math.min(first + length, count);
-          RowBlock some = RowBlock.of(out, first * rows, rows, end - first, rows);
-          gemm.products(matrix, 0, matrix.tiles(), quantized, first, some, workspace);
-          assertThat(Arrays.copyOf(out, end * rows))
-              .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
-              .isEqualTo(Arrays.copyOf(all, end * rows));
-        }
-        assertThat(out).isEqualTo(all);
+      assertSomeRowsAreThoseOfAll(randomMatrix(arena, coding, group, minimums, rows, columns));
+    }
+  }
+
+  private void assertSomeRowsAreThoseOfAll(QuantizedWeights matrix) {
+    int rows = matrix.rows();
+    int columns = matrix.columns();
+    for (int count : new int[] {1, 5, 8, 9, 30}) {
+      float[] x = randomFloats(count * columns);
+      float[] all = products(scalar, matrix, x, count);
+      GemmKernels gemm = tested.gemm();
+      QuantizedActivations quantized = new QuantizedActivations();
+      quantized.begin(count, columns);
+      gemm.quantize(quantized, x, 0, count);
+      float[] out = new float[all.length];
+      TileWorkspace workspace = new TileWorkspace();
+      for (int first = 0, length = 1; first < count; first += length++) {
+        int end = Math.min(first + length, count);
+        RowBlock some = RowBlock.of(out, first * rows, rows, end - first, rows);
+        gemm.products(matrix, 0, matrix.tiles(), quantized, first, some, workspace);
+        assertThat(Arrays.copyOf(out, end * rows))
+            .as("seed %d, rows %d to %d of %d", SEED, first, end, count)
+            .isEqualTo(Arrays.copyOf(all, end * rows));
       }
+      assertThat(out).isEqualTo(all);
     }
   }
 
@@ -378,13 +466,18 @@ public abstract class GemmContract {
       int rows,
       int columns,
       boolean highest) {
-    byte[] codes = new byte[rows * columns];
-    int largest = coding.lowest() + (1 << coding.bits()) - 1;
-    byte lowest = coding.areLevels() ? LEVELS[0] : (byte) coding.lowest();
-    Arrays.fill(codes, highest ? coding.areLevels() ? LEVELS[15] : (byte) largest : lowest);
+    byte[] codes = extremeCodes(coding, rows * columns, highest);
     float[] ones = new float[codes.length / group];
     Arrays.fill(ones, 1);
     return matrix(arena, coding, group, minimums, rows, columns, codes, ones, ones);
+  }
+
+  private static byte[] extremeCodes(WeightCodes coding, int count, boolean highest) {
+    byte[] codes = new byte[count];
+    int largest = coding.lowest() + (1 << coding.bits()) - 1;
+    byte lowest = coding.areLevels() ? LEVELS[0] : (byte) coding.lowest();
+    Arrays.fill(codes, highest ? coding.areLevels() ? LEVELS[15] : (byte) largest : lowest);
+    return codes;
   }
 
   private static QuantizedWeights matrix(
