@@ -26,6 +26,9 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
   /** Time between two calls of what a waiting request does. */
   private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  /** Time that closing waits for models that are being loaded. */
+  private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private final long budget;
   private final Supplier<? extends List<? extends ModelSource<T>>> sources;
   private final ReentrantLock lock = new ReentrantLock();
@@ -242,7 +245,12 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     if (missing <= 0) {
       entry.state = State.LOADING;
       used += entry.bytes;
-      start(() -> load(entry));
+      try {
+        start(() -> load(entry));
+      } catch (RuntimeException | Error e) {
+        publish(entry, null, failed(entry, e));
+        throw entry.failure;
+      }
       return;
     }
     boolean isUnloading = catalog.all().stream().anyMatch(e -> e.state == State.UNLOADING);
@@ -265,9 +273,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     } catch (KvasirException e) {
       failure = e;
     } catch (RuntimeException | Error e) {
-      failure =
-          new KvasirException(
-              KvasirException.Reason.FAILED, "loading '%s' failed".formatted(entry.name()), e);
+      failure = failed(entry, e);
     }
     lock.lock();
     boolean isUnwanted = closed && model != null;
@@ -276,9 +282,25 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
     lock.unlock();
     if (isUnwanted) {
+      end(model, entry);
+    }
+  }
+
+  private KvasirException failed(PooledModel<T> entry, Throwable cause) {
+    return new KvasirException(
+        KvasirException.Reason.FAILED, "loading '%s' failed".formatted(entry.name()), cause);
+  }
+
+  /** Frees a model, even if what it does cannot be stopped in order. */
+  private void end(T model, PooledModel<T> entry) {
+    try {
       model.stop();
-      model.close();
-      endUnloading(entry);
+    } finally {
+      try {
+        model.close();
+      } finally {
+        endUnloading(entry);
+      }
     }
   }
 
@@ -294,15 +316,12 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   private void startUnloading(PooledModel<T> entry) {
     entry.state = State.UNLOADING;
-    start(
-        () -> {
-          try {
-            entry.model.stop();
-            entry.model.close();
-          } finally {
-            endUnloading(entry);
-          }
-        });
+    try {
+      start(() -> end(entry.model, entry));
+    } catch (RuntimeException | Error e) {
+      entry.state = State.LOADED;
+      throw e;
+    }
   }
 
   private void endUnloading(PooledModel<T> entry) {
@@ -450,6 +469,17 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     models.parallelStream().forEach(LoadedService::stop);
   }
 
+  private void awaitChanging() {
+    long end = System.nanoTime() + CLOSE_NANOS;
+    try {
+      while (catalog.all().stream()
+              .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)
+          && changed.awaitNanos(end - System.nanoTime()) > 0) {}
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private List<T> loadedModels() {
     return catalog.all().stream()
         .filter(entry -> entry.state == State.LOADED)
@@ -457,17 +487,17 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
         .toList();
   }
 
-  /** Frees the models, which have been stopped. */
+  /**
+   * Frees the models, which have been stopped. Waits a while for those that are being loaded, less
+   * if it is interrupted; after that, their threads free them.
+   */
   @Override
   public void close() {
     List<T> models;
     lock.lock();
     try {
       closed = true;
-      while (catalog.all().stream()
-          .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)) {
-        changed.awaitUninterruptibly();
-      }
+      awaitChanging();
       models = loadedModels();
     } finally {
       lock.unlock();
