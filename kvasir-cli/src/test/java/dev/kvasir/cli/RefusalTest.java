@@ -28,14 +28,32 @@ class RefusalTest {
   /** The cache of a draft model is in the same memory. */
   @Test
   void aServerHasMemoryForADraft() throws IOException {
+    CommandRun.of(
+            ("serve --port 0 --kv-memory 1KiB --answer-tokens 1 --speculate " + draft()).split(" "))
+        .isRefusedWith("expected at least 1MiB, which an answer of 1 tokens");
+  }
+
+  private Path draft() throws IOException {
     Path draft = folder.resolve("draft.gguf");
     try (InputStream model =
         RefusalTest.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
       Files.copy(model, draft);
     }
+    return draft;
+  }
+
+  @Test
+  void aChosenCacheLeavesMemoryForADraft() throws IOException {
     CommandRun.of(
-            ("serve --port 0 --kv-memory 1KiB --answer-tokens 1 --speculate " + draft).split(" "))
-        .isRefusedWith("expected at least 1MiB, which an answer of 1 tokens");
+            "generate",
+            "--kv",
+            "auto",
+            "--kv-memory",
+            "1MiB",
+            "--speculate",
+            draft().toString(),
+            "x")
+        .isRefusedWith("no cache holds", "the cache of the draft model takes");
   }
 
   /** A deployment that does not know its model gives them. */
