@@ -23,5 +23,6 @@ exit /b 1
 :run
 set "heap="
 if "%~1"=="serve" set "heap=-Xms64m -Xmx768m"
+if "%~1 %~2"=="bench serve" set "heap=-Xms64m -Xmx768m"
 java --enable-native-access=ALL-UNNAMED %heap% %KVASIR_JAVA_OPTS% -cp "%~dp0..\app\kvasir.jar" dev.kvasir.cli.Main %*
 exit /b %errorlevel%

@@ -7,6 +7,7 @@ import java.lang.management.MemoryPoolMXBean;
 import java.lang.management.MemoryType;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -54,10 +55,10 @@ final class LiveHeap implements AutoCloseable {
     }
   }
 
-  /** Returns the bytes since the last call; 0 if no garbage was collected. */
-  long takeBytes() {
+  /** Returns the bytes since the last call; empty if no garbage was collected. */
+  OptionalLong takeBytes() {
     long bytes = least.getAndSet(NONE);
-    return bytes == NONE ? 0 : bytes;
+    return bytes == NONE ? OptionalLong.empty() : OptionalLong.of(bytes);
   }
 
   @Override

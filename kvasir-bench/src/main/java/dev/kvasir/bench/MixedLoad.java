@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalLong;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -140,7 +141,13 @@ final class MixedLoad {
         loaded.cacheMemory().peakBytes(),
         loaded.cacheMemory().limit(),
         memory.text(),
-        ProcessMemory.mebibytes(heap.takeBytes()));
+        liveText(heap.takeBytes()));
     out.flush();
+  }
+
+  private static String liveText(OptionalLong bytes) {
+    return bytes.isPresent()
+        ? ProcessMemory.mebibytes(bytes.getAsLong())
+        : "unknown (no collection)";
   }
 }

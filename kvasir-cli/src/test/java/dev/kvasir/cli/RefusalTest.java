@@ -28,20 +28,48 @@ class RefusalTest {
   /** The cache of a draft model is in the same memory. */
   @Test
   void aServerHasMemoryForADraft() throws IOException {
+    CommandRun.of(
+            ("serve --port 0 --kv-memory 1KiB --answer-tokens 1 --speculate " + draft()).split(" "))
+        .isRefusedWith("expected at least 1MiB, which an answer of 1 tokens");
+  }
+
+  private Path draft() throws IOException {
     Path draft = folder.resolve("draft.gguf");
     try (InputStream model =
         RefusalTest.class.getResourceAsStream("/dev/kvasir/mini/kvasir-mini-q8_0.gguf")) {
       Files.copy(model, draft);
     }
-    CommandRun.of(
-            ("serve --port 0 --kv-memory 1KiB --answer-tokens 1 --speculate " + draft).split(" "))
-        .isRefusedWith("expected at least 1MiB, which an answer of 1 tokens");
+    return draft;
   }
 
-  /** An encoder has no KV cache. */
+  @Test
+  void aChosenCacheLeavesMemoryForADraft() throws IOException {
+    CommandRun.of(
+            "generate",
+            "--kv",
+            "auto",
+            "--kv-memory",
+            "1MiB",
+            "--speculate",
+            draft().toString(),
+            "x")
+        .isRefusedWith("no cache holds", "the cache of the draft model takes");
+  }
+
+  /** A deployment that does not know its model gives them. */
+  @Test
+  void anEncoderIgnoresOptionsOfCaches() throws IOException {
+    Files.writeString(folder.resolve("config.json"), "{\"model_type\": \"bert\"}");
+    String options = "--kv kivi:2 --kv-memory 1GiB --max-sequences 3";
+    CommandRun run =
+        CommandRun.of("serve --port 0 --model %s %s".formatted(folder, options).split(" "));
+    assertThat(run.err())
+        .contains("--kv, --kv-memory: ignored, since %s is an encoder".formatted(folder));
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"--kv kivi:2", "--kv-memory 1GiB", "--store kept", "--speculate ngram"})
-  void anEncoderHasNoOptionsOfCaches(String option) throws IOException {
+  @ValueSource(strings = {"--tool-format auto", "--lora none", "--speculate ngram"})
+  void anEncoderHasNoOptionsOfGeneration(String option) throws IOException {
     Files.writeString(folder.resolve("config.json"), "{\"model_type\": \"bert\"}");
     CommandRun.of("serve --port 0 --model %s %s".formatted(folder, option).split(" "))
         .isRefusedWith(
@@ -56,6 +84,15 @@ class RefusalTest {
         .isRefusedWith(
             "--kv-memory is 1KiB; expected at least 512KiB, which the first token takes with"
                 + " 'fp16'");
+  }
+
+  /** The first token takes less than the budget of the whole text. */
+  @ParameterizedTest
+  @ValueSource(strings = {"pmkvq:2,budget=4bits", "pmkvq:2,budget=64MiB"})
+  void aSessionWithABudgetHasMemoryForAToken(String spec) {
+    CommandRun.of(
+            "generate", "--kv", spec, "--kv-memory", "32MiB", "--max-tokens", "1", "Once upon")
+        .succeeds();
   }
 
   @ParameterizedTest

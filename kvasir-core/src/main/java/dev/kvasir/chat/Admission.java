@@ -21,6 +21,9 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class Admission {
   private static final double SMOOTHING = 0.2;
 
+  /** Time between two calls of what a waiting request does. */
+  private static final long CALL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final long limit;
   private final int maxSequences;
   private final int maxQueued;
@@ -144,12 +147,13 @@ public final class Admission {
           "n is %d; expected at most %d".formatted(count, maxSequences));
     }
     Object ticket = new Object();
+    Waiting waiting = new Waiting(whileWaiting);
     enqueue(ticket, count);
     Permit permit;
     try {
-      awaitTurn(ticket, count, whileWaiting);
+      awaitTurn(ticket, count, waiting);
       Need need = opensConcurrently ? new Need(count, totalBytes, null, 0) : opener.open();
-      permit = awaitCapacity(need, whileWaiting);
+      permit = awaitCapacity(need, waiting);
     } finally {
       dequeue(ticket);
     }
@@ -192,11 +196,11 @@ public final class Admission {
     }
   }
 
-  private void awaitTurn(Object ticket, int count, Runnable whileWaiting) {
+  private void awaitTurn(Object ticket, int count, Waiting waiting) {
     lock.lock();
     try {
       while (queued.peek() != ticket || sequences + count > maxSequences) {
-        pause(whileWaiting);
+        waiting.pause();
       }
       checkStopping();
     } finally {
@@ -204,11 +208,11 @@ public final class Admission {
     }
   }
 
-  private Permit awaitCapacity(Need need, Runnable whileWaiting) {
+  private Permit awaitCapacity(Need need, Waiting waiting) {
     lock.lock();
     try {
       while (!fits(need)) {
-        pause(whileWaiting);
+        waiting.pause();
       }
       checkStopping();
       reserve(need);
@@ -254,21 +258,33 @@ public final class Admission {
         || reserved + wanted <= limit && sequences + need.sequences() <= maxSequences;
   }
 
-  /** Waits for at most a second. The lock is free while the callback runs. */
-  private void pause(Runnable whileWaiting) {
-    checkStopping();
-    try {
-      if (!changed.await(1, TimeUnit.SECONDS)) {
-        lock.unlock();
-        try {
-          whileWaiting.run();
-        } finally {
-          lock.lock();
+  /** A request that waits. Its callback is due once a second, however often others end. */
+  private final class Waiting {
+    private final Runnable callback;
+    private long nextCall = System.nanoTime() + CALL_NANOS;
+
+    Waiting(Runnable callback) {
+      this.callback = callback;
+    }
+
+    /** Waits for a change, or until the callback is due, for which the lock is free. */
+    void pause() {
+      checkStopping();
+      try {
+        if (changed.awaitNanos(nextCall - System.nanoTime()) > 0) {
+          return;
         }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw closed();
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw closed();
+      lock.unlock();
+      try {
+        callback.run();
+      } finally {
+        lock.lock();
+      }
+      nextCall = System.nanoTime() + CALL_NANOS;
     }
   }
 

@@ -57,7 +57,7 @@ public final class RequestQueue {
         observer.arrived(ServedModel.shortName(model.name()), request);
     try {
       return begin(request, whileWaiting, requestObserver, arrivalNanos);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       requestObserver.failed(
           e instanceof KvasirException rejection
               ? rejection
@@ -85,9 +85,14 @@ public final class RequestQueue {
               model.prefixes().hasRemote(),
               () -> open(request, options, bytesEach, opened),
               whileWaiting);
-      requestObserver.admitted();
-      return start(request, options, permit, opened.getFirst(), requestObserver, arrivalNanos);
-    } catch (RuntimeException e) {
+      try {
+        requestObserver.admitted();
+        return start(request, options, permit, opened.getFirst(), requestObserver, arrivalNanos);
+      } catch (RuntimeException | Error e) {
+        permit.close();
+        throw e;
+      }
+    } catch (RuntimeException | Error e) {
       opened.forEach(ModelSession::close);
       throw e;
     }
@@ -133,6 +138,7 @@ public final class RequestQueue {
     return model.newSession(options, request.prompt(), request.conversation().orElse(null));
   }
 
+  /** Starts the choices, or none if the first one has no thread, as in a process at its limit. */
   private Completion start(
       CompletionRequest request,
       SessionOptions options,
@@ -144,32 +150,49 @@ public final class RequestQueue {
     AtomicInteger left = new AtomicInteger(request.choices());
     CountDownLatch firstPrefilled = new CountDownLatch(1);
     completions.add(completion);
+    Runnable endChoice =
+        () -> {
+          if (left.decrementAndGet() == 0) {
+            requestObserver.ended();
+            completions.remove(completion);
+            permit.close();
+          }
+        };
     for (int i = 0; i < request.choices(); i++) {
       int choice = i;
-      THREADS
-          .newThread(
-              () -> {
-                try {
-                  run(
-                      request,
-                      options,
-                      completion,
-                      choice,
-                      first,
-                      requestObserver,
-                      arrivalNanos,
-                      firstPrefilled);
-                } finally {
-                  if (left.decrementAndGet() == 0) {
-                    requestObserver.ended();
-                    completions.remove(completion);
-                    permit.close();
-                  }
-                }
-              })
-          .start();
+      Runnable task =
+          () -> {
+            try {
+              run(
+                  request,
+                  options,
+                  completion,
+                  choice,
+                  first,
+                  requestObserver,
+                  arrivalNanos,
+                  firstPrefilled);
+            } finally {
+              endChoice.run();
+            }
+          };
+      try {
+        THREADS.newThread(task).start();
+      } catch (RuntimeException | Error e) {
+        if (choice == 0) {
+          completions.remove(completion);
+          throw e;
+        }
+        completion.publish(failed(choice, e));
+        endChoice.run();
+      }
     }
     return completion;
+  }
+
+  private static CompletionEvent failed(int choice, Throwable e) {
+    return new CompletionEvent.Failed(
+        choice, new KvasirException(KvasirException.Reason.FAILED, "the completion failed", e));
   }
 
   /** Runs one choice. Further choices start from the prompt that the first one prefilled. */
@@ -206,10 +229,7 @@ public final class RequestQueue {
         running.remove(task);
       }
     } catch (InterruptedException | RuntimeException | Error e) {
-      completion.publish(
-          new CompletionEvent.Failed(
-              choice,
-              new KvasirException(KvasirException.Reason.FAILED, "the completion failed", e)));
+      completion.publish(failed(choice, e));
     } finally {
       firstPrefilled.countDown();
     }

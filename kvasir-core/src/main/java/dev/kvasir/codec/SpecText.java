@@ -112,6 +112,9 @@ public final class SpecText {
     SortedSet<String> keys = new TreeSet<>(List.of(known));
     values.forEach(
         (key, value) -> {
+          if (value == null && keys.contains(key)) {
+            throw invalid("'%s' has no value; expected %s=VALUE".formatted(key, key));
+          }
           if (value == null || !keys.contains(key)) {
             String part = value == null ? key : key + "=" + value;
             throw invalid(

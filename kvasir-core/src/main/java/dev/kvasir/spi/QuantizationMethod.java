@@ -20,7 +20,11 @@ public interface QuantizationMethod {
   /** Returns its names as typed, with what must follow, as in {@code kivi:BITS}. */
   String syntax();
 
-  /** Returns a short description of its keys, in lines of at most 46 columns. */
+  /**
+   * Returns a short description of its keys, in lines of at most 46 columns: as it is typed, a
+   * colon and the keys, as in {@code kivi:BITS: group, k}. Without a colon, {@link #syntax}
+   * precedes it.
+   */
   List<String> help();
 
   /** Parses a spec that starts with one of its names. */

@@ -38,6 +38,7 @@ class CacheSpecTest {
         "kivi:2,operands=16 | operands is 16; possible are 8, 15",
         "kivi:2,lookup=slow | lookup is 'slow'; possible are exact, fast",
         "kivi:2,lookup=fast,operands=8 | 'operands' is given twice",
+        "kivi:2,group    | 'group' has no value; expected group=VALUE",
         "kivi:2,grp=32   | 'grp=32' is no key=value of kivi",
         "kivi:2,group=48 | group is 48; possible are 32, 64, 128",
         "kivi:2,k=4,k=2  | 'k' is given twice",

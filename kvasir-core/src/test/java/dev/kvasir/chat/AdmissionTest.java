@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +52,33 @@ class AdmissionTest {
     while (admission.queued() < waiting) {
       Thread.sleep(1);
     }
+  }
+
+  /** A busy service signals all the time. */
+  @Test
+  void whoWaitsIsCalledWhileOthersComeAndGo() throws Exception {
+    Admission admission = new Admission(100, 10, 10);
+    AtomicBoolean called = new AtomicBoolean();
+    Admission.Permit first = admission.admit(1, 60, false, () -> need(60), () -> {});
+    Thread waits =
+        Thread.ofVirtual()
+            .start(
+                () ->
+                    admission.admit(1, 70, false, () -> need(70), () -> called.set(true)).close());
+    waitFor(admission, 1);
+    long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
+    while (!called.get() && System.nanoTime() < end) {
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> admit(admission, 1, null, 0)).hasMessageContaining("closed");
+      assertThat(Thread.interrupted()).isTrue();
+    }
+    assertThat(called).isTrue();
+    first.close();
+    waits.join();
+  }
+
+  private static Admission.Need need(long bytes) {
+    return new Admission.Need(1, bytes, null, 0);
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.kvasir.choice.ChoiceRequest;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.terminal.MachineMemory;
 import dev.kvasir.cli.terminal.Streams;
+import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
@@ -54,6 +55,12 @@ public record AutoCache(
               outline.fingerprint(),
               outline.config().architecture().identifier(),
               UserFolder.ofThisProcess()));
+    } catch (InvalidInputException e) {
+      throw draftBytes == 0
+          ? e
+          : new InvalidInputException(
+              "%s; the cache of the draft model takes %s of the memory"
+                  .formatted(e.getMessage(), Units.bytes(draftBytes)));
     }
   }
 

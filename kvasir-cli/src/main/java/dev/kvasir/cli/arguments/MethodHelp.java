@@ -64,15 +64,22 @@ public final class MethodHelp extends ResourceBundle {
   /** Returns the methods with their keys, then the keys that methods have in common. */
   public static String all(List<QuantizationMethod> methods) {
     List<String> lines = new ArrayList<>();
-    methods.forEach(method -> lines.addAll(entry(String.join(" ", method.help()))));
+    methods.forEach(method -> lines.addAll(entry(help(method))));
     return """
-        A cache is METHOD:BITS and keys of the method, as in kivi:4 or kivi:2,group=64.
+    A cache is METHOD:BITS and keys of the method, as in kivi:4 or kivi:2,group=64.
 
-        %s
+    %s
 
-        Keys of all quantized caches:
-        %s"""
+    Keys of all quantized caches:
+    %s\
+    """
         .formatted(String.join("\n", lines), String.join("\n", sharedKeys(methods)));
+  }
+
+  /** A provider's text may lack the name that ours begin with. */
+  private static String help(QuantizationMethod method) {
+    String text = String.join(" ", method.help());
+    return text.contains(": ") ? text : method.syntax() + ": " + text;
   }
 
   private static List<String> sharedKeys(List<QuantizationMethod> methods) {

@@ -48,10 +48,28 @@ public record ModelOutline(String name, ModelConfig config, String fingerprint, 
    * that all sequences share.
    */
   public long sequenceBytes(CacheSpec spec, Optional<Profile> profile, int tokens) {
+    return sequenceBytes(spec, profile, tokens, tokens);
+  }
+
+  /**
+   * Returns the same for a sequence that may grow further.
+   *
+   * @param contextLimit the most tokens that it may grow to
+   */
+  public long sequenceBytes(
+      CacheSpec spec, Optional<Profile> profile, int tokens, int contextLimit) {
     try (ModelTables tables = new ModelTables()) {
-      CacheContext context = cacheContext(profile, tables).withContextLimit(tokens);
+      CacheContext context = cacheContext(profile, tables).withContextLimit(contextLimit);
       return spec.maxBytes(config.cacheShape(), context, tokens, Request.PREFILL_STEP)
           + spec.sharedBytes(config.cacheShape(), context);
+    }
+  }
+
+  /** Returns whether a sequence has a budget of its own. */
+  public boolean hasBudget(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
+    try (ModelTables tables = new ModelTables()) {
+      CacheContext context = cacheContext(profile, tables).withContextLimit(contextLimit);
+      return spec.budgetBytes(config.cacheShape(), context).isPresent();
     }
   }
 

@@ -151,12 +151,17 @@ final class RunArguments {
     Optional<Profile> used = profile.or(() -> model.profile(null));
     outline.requireCache(spec, used, tokens);
     if (memory != null) {
-      requireMemory(outline, spec, used);
+      requireMemory(outline, spec, used, tokens);
     }
   }
 
-  private void requireMemory(ModelOutline outline, CacheSpec spec, Optional<Profile> profile) {
-    long least = outline.sequenceBytes(spec, profile, 1);
+  /** A cache with a budget of its own is as large from its first token on as the budget says. */
+  private void requireMemory(
+      ModelOutline outline, CacheSpec spec, Optional<Profile> profile, int contextLimit) {
+    if (outline.hasBudget(spec, profile, contextLimit)) {
+      return;
+    }
+    long least = outline.sequenceBytes(spec, profile, 1, contextLimit);
     if (least > memoryBytes()) {
       throw new InvalidInputException(
           "--kv-memory is %s; expected at least %s, which the first token takes with '%s'"

@@ -45,20 +45,12 @@ import picocli.CommandLine.Spec;
 public final class Serve implements Callable<Integer> {
   private static final Duration SIGNAL_INTERVAL = Duration.ofMillis(100);
 
+  /** An encoder ignores them, so that a deployment need not know what its model is. */
+  private static final List<String> CACHE_OPTIONS =
+      List.of("--kv", "--kv-memory", "--store", "--context", "--answer-tokens");
+
   private static final List<String> GENERATION_OPTIONS =
-      List.of(
-          "--kv",
-          "--kv-memory",
-          "--store",
-          "--context",
-          "--answer-tokens",
-          "--max-sequences",
-          "--tool-format",
-          "--profile",
-          "--model-context",
-          "--lora",
-          "--device",
-          "--speculate");
+      List.of("--tool-format", "--profile", "--model-context", "--lora", "--device", "--speculate");
 
   private final Streams streams;
 
@@ -100,6 +92,7 @@ public final class Serve implements Callable<Integer> {
   private int serveEncoder(ModelArguments model, KeyReload keys) throws InterruptedException {
     models.checkSingle();
     refuseOptions(model, GENERATION_OPTIONS);
+    noteOptions(model, CACHE_OPTIONS);
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
     try (LoadedEncoder loaded = LoadedEncoder.load(model.path(), load.options());
         Termination termination = Termination.install();
@@ -120,6 +113,18 @@ public final class Serve implements Callable<Integer> {
             "%s is given, but %s is an encoder; expected a model that generates text"
                 .formatted(option, encoder.path()));
       }
+    }
+  }
+
+  private void noteOptions(ModelArguments encoder, List<String> options) {
+    List<String> given =
+        options.stream()
+            .filter(option -> command.commandLine().getParseResult().hasMatchedOption(option))
+            .toList();
+    if (!given.isEmpty()) {
+      streams.note(
+          "%s: ignored, since %s is an encoder"
+              .formatted(String.join(", ", given), encoder.path()));
     }
   }
 

@@ -35,7 +35,8 @@ class MethodHelpTest {
               operands=15|8          bits to which queries and probabilities are rounded
               cold=BITS@TOKENS       save blocks that TOKENS tokens follow with fewer bits;
                                      methods without per-sequence state
-              rotary=8|16            bits of rotary channels, with latent attention""");
+              rotary=8|16            bits of rotary channels, with latent attention\
+            """);
   }
 
   @Test
@@ -61,7 +62,17 @@ class MethodHelpTest {
         .doesNotContain("mead:BITS");
   }
 
+  @Test
+  void aTextWithoutANameGetsOne() {
+    assertThat(MethodHelp.all(List.of(method("a", "some keys", true))))
+        .contains("  a:BITS                 some keys\n");
+  }
+
   private static QuantizationMethod method(String name, boolean looksUp) {
+    return method(name, name + ": some keys", looksUp);
+  }
+
+  private static QuantizationMethod method(String name, String help, boolean looksUp) {
     return new QuantizationMethod() {
       @Override
       public List<String> names() {
@@ -75,7 +86,7 @@ class MethodHelpTest {
 
       @Override
       public List<String> help() {
-        return List.of(name + ": some keys");
+        return List.of(help);
       }
 
       @Override

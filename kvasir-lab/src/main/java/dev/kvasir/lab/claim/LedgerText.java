@@ -15,7 +15,7 @@ public final class LedgerText {
   public static String brief(Entry entry) {
     return head(entry)
         + entry.results().stream().map(LedgerText::line).collect(Collectors.joining())
-        + (entry.results().isEmpty() ? "    %s%n".formatted(Verdict.NOT_TRIED.label()) : "");
+        + (entry.results().isEmpty() ? "    %s\n".formatted(Verdict.NOT_TRIED.label()) : "");
   }
 
   /**
@@ -27,27 +27,27 @@ public final class LedgerText {
   public static String full(Entry entry, Path folder) {
     Claim claim = entry.claim();
     StringBuilder text = new StringBuilder(head(entry));
-    text.append("    the paper: %s%n".formatted(claim.published()));
+    text.append("    the paper: %s\n".formatted(claim.published()));
     for (Result result : entry.results()) {
       text.append(line(result));
-      commands(result, folder).forEach(command -> text.append("      %s%n".formatted(command)));
+      commands(result, folder).forEach(command -> text.append("      %s\n".formatted(command)));
     }
     if (entry.results().isEmpty()) {
-      text.append("    %s%n".formatted(Verdict.NOT_TRIED.label()));
+      text.append("    %s\n".formatted(Verdict.NOT_TRIED.label()));
     }
     return claim.remark().isEmpty()
         ? text.toString()
-        : text.append("    %s%n".formatted(claim.remark())).toString();
+        : text.append("    %s\n".formatted(claim.remark())).toString();
   }
 
   private static String head(Entry entry) {
     Claim claim = entry.claim();
-    return "%2d  %s, %s: %s%n"
+    return "%2d  %s, %s: %s\n"
         .formatted(entry.number(), claim.paper().title(), claim.section(), claim.statement());
   }
 
   private static String line(Result result) {
-    return "    %-12s %s, %s: %s%n"
+    return "    %-12s %s, %s: %s\n"
         .formatted(
             result.finding().verdict().label(),
             result.bed().title(),

@@ -201,7 +201,13 @@ public final class ModelRouter {
 
   private void unload(Exchange exchange) throws IOException {
     String name = requested(exchange);
-    if (!pool.unload(name)) {
+    boolean isUnloaded;
+    try {
+      isUnloaded = pool.unload(name);
+    } catch (InvalidInputException e) {
+      throw ApiException.invalidField(MODEL, e.getMessage());
+    }
+    if (!isUnloaded) {
       throw ApiException.conflict("the model '%s' is in use".formatted(name));
     }
     succeed(exchange);

@@ -17,14 +17,17 @@ import java.util.Set;
 final class ModelCatalog<T extends LoadedService> {
   private final Map<String, PooledModel<T>> models = new LinkedHashMap<>();
 
-  /** Takes a new list. Models that are in use stay, and keep the source they were loaded from. */
+  /**
+   * Takes a new list. Models that are in use stay, and keep the source they were loaded from.
+   * Requests also keep the source whose bytes they measured.
+   */
   void merge(List<? extends ModelSource<T>> listed) {
     Set<String> names = new HashSet<>();
     for (ModelSource<T> source : listed) {
       names.add(source.name());
       PooledModel<T> model =
           models.computeIfAbsent(source.name(), any -> new PooledModel<>(source));
-      if (!model.state.isInMemory()) {
+      if (!model.state.isInMemory() && model.requests == 0) {
         model.source = source;
       }
     }

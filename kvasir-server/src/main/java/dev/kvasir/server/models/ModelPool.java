@@ -23,6 +23,9 @@ import java.util.function.Supplier;
  * @param <T> a loaded model
  */
 public final class ModelPool<T extends LoadedService> implements AutoCloseable {
+  /** Time that closing waits for models that are being loaded. */
+  private static final long CLOSE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   private final long callNanos; // between two calls of what a waiting request does
   private final long budget;
   private final Supplier<? extends List<? extends ModelSource<T>>> sources;
@@ -250,7 +253,12 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     if (missing <= 0) {
       entry.state = State.LOADING;
       used += entry.bytes;
-      start(() -> load(entry));
+      try {
+        start(() -> load(entry));
+      } catch (RuntimeException | Error e) {
+        publish(entry, null, failed(entry, e));
+        throw entry.failure;
+      }
       return;
     }
     boolean isUnloading = catalog.all().stream().anyMatch(e -> e.state == State.UNLOADING);
@@ -273,9 +281,7 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     } catch (KvasirException e) {
       failure = e;
     } catch (RuntimeException | Error e) {
-      failure =
-          new KvasirException(
-              KvasirException.Reason.FAILED, "loading '%s' failed".formatted(entry.name()), e);
+      failure = failed(entry, e);
     }
     lock.lock();
     boolean isUnwanted = closed && model != null;
@@ -284,9 +290,25 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     }
     lock.unlock();
     if (isUnwanted) {
+      end(model, entry);
+    }
+  }
+
+  private KvasirException failed(PooledModel<T> entry, Throwable cause) {
+    return new KvasirException(
+        KvasirException.Reason.FAILED, "loading '%s' failed".formatted(entry.name()), cause);
+  }
+
+  /** Frees a model, even if what it does cannot be stopped in order. */
+  private void end(T model, PooledModel<T> entry) {
+    try {
       model.stop();
-      model.close();
-      endUnloading(entry);
+    } finally {
+      try {
+        model.close();
+      } finally {
+        endUnloading(entry);
+      }
     }
   }
 
@@ -302,15 +324,12 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
 
   private void startUnloading(PooledModel<T> entry) {
     entry.state = State.UNLOADING;
-    start(
-        () -> {
-          try {
-            entry.model.stop();
-            entry.model.close();
-          } finally {
-            endUnloading(entry);
-          }
-        });
+    try {
+      start(() -> end(entry.model, entry));
+    } catch (RuntimeException | Error e) {
+      entry.state = State.LOADED;
+      throw e;
+    }
   }
 
   private void endUnloading(PooledModel<T> entry) {
@@ -458,6 +477,17 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
     models.parallelStream().forEach(LoadedService::stop);
   }
 
+  private void awaitChanging() {
+    long end = System.nanoTime() + CLOSE_NANOS;
+    try {
+      while (catalog.all().stream()
+              .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)
+          && changed.awaitNanos(end - System.nanoTime()) > 0) {}
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   private List<T> loadedModels() {
     return catalog.all().stream()
         .filter(entry -> entry.state == State.LOADED)
@@ -465,17 +495,17 @@ public final class ModelPool<T extends LoadedService> implements AutoCloseable {
         .toList();
   }
 
-  /** Frees the models, which have been stopped. */
+  /**
+   * Frees the models, which have been stopped. Waits a while for those that are being loaded, less
+   * if it is interrupted; after that, their threads free them.
+   */
   @Override
   public void close() {
     List<T> models;
     lock.lock();
     try {
       closed = true;
-      while (catalog.all().stream()
-          .anyMatch(e -> e.state == State.LOADING || e.state == State.UNLOADING)) {
-        changed.awaitUninterruptibly();
-      }
+      awaitChanging();
       models = loadedModels();
     } finally {
       lock.unlock();

@@ -17,7 +17,7 @@ final class WaitingLine {
   private int pending;
 
   /**
-   * @param max most requests that are pending at once
+   * @param max most requests that are pending at once; the one that loads a model always may be
    */
   WaitingLine(int max) {
     this.max = max;
@@ -31,7 +31,7 @@ final class WaitingLine {
    */
   Ticket admit(boolean isLoaded) {
     boolean mustWait = !isLoaded || !tickets.isEmpty();
-    if (mustWait && pending >= max) {
+    if (mustWait && pending >= Math.max(1, max)) {
       throw new KvasirException(
           KvasirException.Reason.BUSY,
           "%d requests wait for their models; expected fewer".formatted(pending));

@@ -26,6 +26,7 @@ class ModelPoolTest {
 
   private final List<String> events = new CopyOnWriteArrayList<>();
   private final List<TestSource> sources = new ArrayList<>();
+  private volatile boolean failsToStop;
   private volatile boolean busy; // whether models have responses in the background
 
   private final class TestModel implements LoadedService {
@@ -41,7 +42,11 @@ class ModelPoolTest {
     }
 
     @Override
-    public void stop() {}
+    public void stop() {
+      if (failsToStop) {
+        throw new IllegalStateException("the store is gone");
+      }
+    }
 
     @Override
     public void close() {
@@ -125,6 +130,46 @@ class ModelPoolTest {
     assertThat(pool.loaded()).containsExactly("c", "a");
     assertThat(pool.used()).isEqualTo(20);
     assertThat(pool.loads()).isEqualTo(3);
+  }
+
+  @Test
+  void aModelThatDoesNotStopIsFreed() {
+    models("a", "b");
+    ModelPool<TestModel> pool = pool(10);
+    use(pool, "a");
+    failsToStop = true;
+    use(pool, "b");
+    assertThat(events).containsExactly("load a", "unload a", "load b");
+    assertThat(pool.used()).isEqualTo(10);
+  }
+
+  @Test
+  void aPoolWithoutWaitingRequestsLoadsModels() {
+    models("a", "b");
+    ModelPool<TestModel> pool = new ModelPool<>(20, 0, () -> sources);
+    use(pool, "a");
+    use(pool, "b");
+    assertThat(pool.loaded()).containsExactly("b", "a");
+  }
+
+  @Test
+  void closingEndsDuringALoadIfItIsInterrupted() throws Exception {
+    TestSource slow = new TestSource("slow", 10);
+    ModelPool<TestModel> pool = pool(10);
+    CountDownLatch waits = new CountDownLatch(1);
+    CompletableFuture<Void> request =
+        CompletableFuture.runAsync(() -> pool.lease("slow", waits::countDown).close());
+    waits.await();
+    pool.stop();
+    Thread.currentThread().interrupt();
+    pool.close();
+    assertThat(Thread.interrupted()).isTrue();
+    assertThatThrownBy(request::join).hasMessageContaining("shutting down");
+    slow.loadable();
+    while (pool.used() > 0) {
+      Thread.sleep(1);
+    }
+    assertThat(events).containsExactly("load slow", "unload slow");
   }
 
   @Test

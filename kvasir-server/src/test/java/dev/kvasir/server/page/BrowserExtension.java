@@ -61,6 +61,7 @@ final class BrowserExtension implements BeforeAllCallback, BeforeEachCallback, A
   @Override
   public void beforeEach(ExtensionContext context) throws IOException {
     server = new StubServer();
+    page.forget(server.address());
     page.size(1280, 900);
     page.colours("light");
   }

@@ -19,7 +19,8 @@ import java.util.stream.Stream;
 public final class BrowserPage implements AutoCloseable {
   /** Why a test that needs a browser is skipped. */
   public static final String NO_BROWSER =
-      "no chromium, chromium-browser or google-chrome is on the PATH, and KVASIR_BROWSER names none";
+      "no chromium, chromium-browser or google-chrome is on the PATH, and KVASIR_BROWSER names"
+          + " none";
 
   private static final List<String> NAMES =
       List.of("chromium", "chromium-browser", "google-chrome");
@@ -66,6 +67,12 @@ public final class BrowserPage implements AutoCloseable {
   public void media(String feature, String value) {
     List<Map<String, String>> features = List.of(Map.of("name", feature, "value", value));
     tools.call("Emulation.setEmulatedMedia", Map.of("features", features));
+  }
+
+  /** Deletes what pages of this address have stored. A port may have been another server's. */
+  public void forget(URI address) {
+    String origin = "http://" + address.getAuthority();
+    tools.call("Storage.clearDataForOrigin", Map.of("origin", origin, "storageTypes", "all"));
   }
 
   /** Opens a page and waits until it is loaded. */
