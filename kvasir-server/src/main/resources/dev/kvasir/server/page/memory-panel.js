@@ -106,6 +106,19 @@ class HeldLine {
   }
 }
 
+/** Returns one of several cached prefixes of a conversation: the running one, else the longest. */
+function longest(held) {
+  const rank = ({ state, tokens }) => (state === 'running' ? Infinity : tokens);
+  const best = new Map();
+  held.forEach((one, i) => {
+    const name = one.key ?? i;
+    if (!best.has(name) || rank(one) > rank(best.get(name))) {
+      best.set(name, one);
+    }
+  });
+  return [...best.values()];
+}
+
 /** The live memory panel: bytes and bit widths of all conversations, and the budget. */
 export class MemoryPanel {
   #body = byId('memory-body');
@@ -165,7 +178,8 @@ export class MemoryPanel {
       return;
     }
     this.#live.hidden = false;
-    const { memory, prefix, conversations } = state;
+    const { memory, prefix } = state;
+    const conversations = longest(state.conversations);
     setText(byId('memory-brief'), `${bytes(memory.taken)} of ${bytes(memory.limit)}`);
     this.#budget.show(memory);
     this.#figures.show({

@@ -67,6 +67,14 @@ class MemoryPanelTest {
   }
 
   @Test
+  void theLongestPrefixOfAConversationIsShown() {
+    String id = openCachedConversation();
+    browser.server().setState(StubStates.holdingPrefixes(id));
+    browser.page().await("document.querySelectorAll('.held > li').length === 1");
+    assertThat(browser.page().text("#memory-body")).contains("5,120").doesNotContain("256\n");
+  }
+
+  @Test
   void theOpenConversationSaysWhereItsLastPromptCameFrom() {
     browser.server().reply(StubResponse.chat("One."));
     browser.server().reply(StubResponse.chat("Two.").fetchedFrom("redis", 12.44));

@@ -57,4 +57,11 @@ final class StubStates {
             CONVERSATION.formatted("null", "waiting", "")),
         STORE);
   }
+
+  /** Returns two prefixes of a conversation, the shorter one first. */
+  static String holdingPrefixes(String key) {
+    String whole = CONVERSATION.formatted(BrowserPage.quoted(key), "kept", STRIP);
+    String prefix = whole.replace("\"tokens\":5120", "\"tokens\":256");
+    return FRAME.formatted("kvasir-chat", true, prefix + "," + whole, "");
+  }
 }
