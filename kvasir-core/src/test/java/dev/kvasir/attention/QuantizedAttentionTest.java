@@ -43,7 +43,7 @@ class QuantizedAttentionTest {
   private static final long SEED = 5;
   private static final int LENGTH = 700;
 
-  private final WorkerPool workers = new WorkerPool(2);
+  private final WorkerPool workers = new WorkerPool(1);
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final SplittableRandom random = new SplittableRandom(SEED);
   private final ModelTables tables = new ModelTables();

@@ -35,9 +35,9 @@ class DamagedFormContractTest {
    * Bits or lengths of a serialized form that are tried exhaustively; beyond that, this many at
    * random. All forms share a header, and {@code SnapshotHeaderTest} tries every bit of it.
    */
-  private static final int MAX_TRIALS = ContractSpecs.THOROUGH ? 400 : 100;
+  private static final int MAX_TRIALS = ContractSpecs.THOROUGH ? 400 : 60;
 
-  private static final int MUTATIONS = ContractSpecs.THOROUGH ? 1000 : 100;
+  private static final int MUTATIONS = ContractSpecs.THOROUGH ? 1000 : 60;
 
   private long bytesBefore;
   private long arenasBefore;

@@ -138,7 +138,7 @@ class StoredFormContractTest {
 
   /** The original continues first, since the restored one must not depend on it. */
   @ParameterizedTest
-  @MethodSource(KINDS + "ThatQuantizeQuickly")
+  @MethodSource(KINDS + "OfOneWidth")
   void aRestoredSequenceContinuesBitIdentically(ShapedSpec kind) {
     assertContinues(kind, 0);
     if (StoredSequences.observesQueries(kind)) { // otherwise both trials are alike

@@ -85,9 +85,19 @@ final class StoredSequences {
         .filter(StoredSequences::quantizes);
   }
 
-  /** Excludes methods that search codes for seconds per page, independently of other pages. */
-  static Stream<ShapedSpec> kindsThatQuantizeQuickly() {
-    return kinds().filter(ContractSpecs::quantizesQuickly);
+  /**
+   * What a sequence has learned does not depend on the width of heads, so {@code
+   * -Dkvasir.thorough=true} alone tries all. Excludes methods that search codes for seconds per
+   * page, independently of other pages.
+   */
+  static Stream<ShapedSpec> kindsOfOneWidth() {
+    return kinds()
+        .filter(ContractSpecs::quantizesQuickly)
+        .filter(
+            kind ->
+                ContractSpecs.THOROUGH
+                    || kind.shape().equals(SHAPE)
+                    || kind.shape().equals(LATENT));
   }
 
   /** Returns whether tokens change a sequence before they are quantized. */

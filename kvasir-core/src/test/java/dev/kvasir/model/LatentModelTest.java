@@ -37,7 +37,7 @@ class LatentModelTest {
 
   @TempDir Path folder;
 
-  private final WorkerPool workers = new WorkerPool(2);
+  private final WorkerPool workers = new WorkerPool(1);
   private final long arenasBefore = CountedArena.liveArenas();
 
   @AfterEach

@@ -199,7 +199,8 @@ class FaultsTest {
   void reservedMemoryIsAvailableToTheEnd() throws Exception {
     // Memory for three of these; cached prefixes must be evicted.
     List<CacheSpec> kinds = List.of(CacheSpec.parse("fp16"));
-    try (TestServer server = TestServer.start(1536 << 10, options -> options.withCacheSpecs(kinds))) {
+    try (TestServer server =
+        TestServer.start(1536 << 10, options -> options.withCacheSpecs(kinds))) {
       List<Future<JsonObject>> answers = new ArrayList<>();
       try (ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor()) {
         for (int i = 0; i < 8; i++) {

@@ -136,7 +136,10 @@ class SparkRunnerTest {
   void twoWorkersGiveTheSameBitsEvenIfOneIsLost(@TempDir Path folder) throws IOException {
     Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
     Path file = Files.createSymbolicLink(folder.resolve("text"), content);
-    TaskInputs inputs = TaskInputs.bundled().with(TaskInput.of(TaskInput.Role.FILE, file));
+    TaskInputs inputs =
+        TaskInputs.bundled()
+            .with(TaskInput.of(TaskInput.Role.MODEL, models.resolve("shallow.gguf")))
+            .with(TaskInput.of(TaskInput.Role.FILE, file));
     try (StandaloneCluster cluster = new StandaloneCluster(folder, 2);
         Runner runner =
             new SparkRunnerProvider(Duration.ofSeconds(1))

@@ -21,6 +21,7 @@ import dev.kvasir.lab.codebook.encoder.EncoderTrial;
 import dev.kvasir.lab.report.MeasurementsFile;
 import dev.kvasir.lab.task.TaskText;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.text.FirstTokens;
 import dev.kvasir.lab.work.LocalRunner;
 import dev.kvasir.lab.work.WorkerContext;
 import dev.kvasir.profile.Profile;
@@ -337,7 +338,7 @@ public final class ShowCodebooks implements Callable<Integer> {
     }
 
     private int[] ids(String words, int most) {
-      return Arrays.stream(loaded.tokenizer().encode(words)).limit(most).toArray();
+      return Arrays.stream(FirstTokens.of(loaded.tokenizer(), words, most)).limit(most).toArray();
     }
 
     private VectorSample sample(int[] ids, String name) {

@@ -59,8 +59,16 @@ class EvalTest {
   void aReportShowsTheRowsTheKeysAndTheCommand() throws IOException {
     Path report = folder.resolve("report.html");
     String[] command = {
-      "eval", "--kv", "kivi:4; bf16", "--tasks", "ppl", "--context", "300", "--inspect-kv",
-      "--model", shallow
+      "eval",
+      "--kv",
+      "kivi:4; bf16",
+      "--tasks",
+      "ppl",
+      "--context",
+      "300",
+      "--inspect-kv",
+      "--model",
+      shallow
     };
     CommandRun.of(
             Stream.concat(Stream.of(command), Stream.of("--report", report.toString()))

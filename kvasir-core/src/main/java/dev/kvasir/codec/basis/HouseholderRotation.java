@@ -38,6 +38,7 @@ public final class HouseholderRotation implements HeadBasis {
     double[] a = new double[dim * dim];
     Arrays.setAll(a, i -> rows[first + i]);
     double[] normal = new double[dim];
+    double[] products = new double[dim];
     for (int k = 0; k < dim; k++) {
       double square = 0;
       for (int i = k; i < dim; i++) {
@@ -55,13 +56,15 @@ public final class HouseholderRotation implements HeadBasis {
         normal[i] /= length;
         normals[first + k * dim + i] = (float) normal[i];
       }
-      for (int j = k; j < dim; j++) {
-        double product = 0;
-        for (int i = k; i < dim; i++) {
-          product += normal[i] * a[i * dim + j];
+      Arrays.fill(products, 0);
+      for (int i = k; i < dim; i++) { // by rows, which lie together
+        for (int j = k; j < dim; j++) {
+          products[j] += normal[i] * a[i * dim + j];
         }
-        for (int i = k; i < dim; i++) {
-          a[i * dim + j] -= 2 * product * normal[i];
+      }
+      for (int i = k; i < dim; i++) {
+        for (int j = k; j < dim; j++) {
+          a[i * dim + j] -= 2 * products[j] * normal[i];
         }
       }
       signs[head * dim + k] = reflected < 0 ? -1 : 1;

@@ -6,6 +6,7 @@ import dev.kvasir.lab.task.Chain;
 import dev.kvasir.lab.task.Seeds;
 import dev.kvasir.lab.task.WordProblem;
 import dev.kvasir.lab.text.BundledText;
+import dev.kvasir.lab.text.FirstTokens;
 import dev.kvasir.runtime.LoadedModel;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -143,7 +144,7 @@ record Workload(
 
   private static int[] wholeBlocks(
       LoadedModel model, EvaluationSettings settings, String name, String text) {
-    int[] ids = model.tokenizer().encode(text);
+    int[] ids = FirstTokens.of(model.tokenizer(), text, settings.longestContext());
     int tokens = Math.min(ids.length, settings.longestContext());
     int blocks = (tokens - 1) / Score.BLOCK_TOKENS;
     if (blocks < 1) {

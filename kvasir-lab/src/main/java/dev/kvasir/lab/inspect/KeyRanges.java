@@ -7,6 +7,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.lab.text.FirstTokens;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.Arrays;
 import java.util.Optional;
@@ -29,7 +30,7 @@ public record KeyRanges(int tokens, float[][][] ranges) {
    */
   public static Optional<KeyRanges> measure(
       LoadedModel model, String text, int maxTokens, ProgressListener listener) {
-    int[] ids = model.tokenizer().encode(text);
+    int[] ids = FirstTokens.of(model.tokenizer(), text, maxTokens);
     int tokens = Math.min(ids.length, maxTokens);
     CacheShape shape = model.config().cacheShape().withoutWindows();
     Extremes extremes = new Extremes(shape);

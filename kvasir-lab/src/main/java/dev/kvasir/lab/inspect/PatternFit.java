@@ -14,6 +14,7 @@ import dev.kvasir.kernel.Kernels;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.lab.text.FirstTokens;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +73,7 @@ public record PatternFit(int tokens, List<Layer> layers, Spread keys, Spread val
       String text,
       int maxTokens,
       ProgressListener listener) {
-    int[] ids = model.tokenizer().encode(text);
+    int[] ids = FirstTokens.of(model.tokenizer(), text, maxTokens);
     int tokens = Math.min(ids.length, maxTokens) / PAGE * PAGE;
     CacheShape shape = model.config().cacheShape().withoutWindows();
     try (KvCache whole = CacheSpec.parse("fp32").newCache(shape);

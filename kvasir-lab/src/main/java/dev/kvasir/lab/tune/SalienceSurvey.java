@@ -19,6 +19,7 @@ import dev.kvasir.kernel.DenseMatrix.Precision;
 import dev.kvasir.lab.ProgressListener;
 import dev.kvasir.lab.eval.Estimate;
 import dev.kvasir.lab.text.BlockwiseReading;
+import dev.kvasir.lab.text.FirstTokens;
 import dev.kvasir.runtime.LoadedModel;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,7 +53,7 @@ public record SalienceSurvey(
    */
   public static Optional<SalienceSurvey> measure(
       LoadedModel model, String text, int maxTokens, ProgressListener listener) {
-    int[] ids = model.tokenizer().encode(text);
+    int[] ids = FirstTokens.of(model.tokenizer(), text, maxTokens);
     int tokens = Math.min(ids.length, maxTokens);
     if (tokens < SINKS + WINDOW + Page.TOKENS) {
       throw new InvalidInputException(

@@ -164,7 +164,7 @@ class LongRangeGradientsTest {
         new Rope(
             settings.layout(), settings.frequencies().of(settings.base(), settings.dimensions()));
     List<LayerGradients> found = gradients(decoder, text(20), OptionalInt.of(3), 1);
-    try (WorkerPool workers = new WorkerPool(2)) {
+    try (WorkerPool workers = new WorkerPool(1)) {
       TracedDecoder traced = traced(decoder, workers);
       for (LayerGradients layer : found) {
         float[] keys = traced.beforeRotation(layer.layer(), layer.keys());

@@ -31,7 +31,7 @@ class TracedDecoderTest {
   private static final RopeLayout NEIGHBOURS = RopeLayout.INTERLEAVED;
   private static final int ALL = WindowPattern.UNBOUNDED;
 
-  private final WorkerPool workers = new WorkerPool(2);
+  private final WorkerPool workers = new WorkerPool(1);
 
   @AfterEach
   void close() {

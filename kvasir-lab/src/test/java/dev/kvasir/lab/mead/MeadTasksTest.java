@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class MeadTasksTest {
   private static final int LENGTH = 300;
 
-  private final WorkerPool workers = new WorkerPool(2);
+  private final WorkerPool workers = new WorkerPool(1);
   private final TinyDecoder tiny = TinyDecoder.of(TinyDecoder.Choices.plain(), 3);
   private final TracedDecoder decoder =
       new TracedDecoder(tiny.config(), tiny.weights(), 1, new ScalarKernels(), workers);

@@ -89,7 +89,7 @@ final class Browser implements AutoCloseable {
     String start = "DevTools listening on ";
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       if (line.startsWith(start)) {
-        Thread.ofVirtual().start(() -> drain(reader));
+        Thread.ofPlatform().daemon().start(() -> drain(reader));
         return URI.create(line.substring(start.length()));
       }
     }

@@ -33,7 +33,7 @@ class KeySmoothingTest {
       new SmoothingSettings(1, 4, 30, FactorSharing.TIED);
   private static final List<Integer> BITS = List.of(2, 4, 8);
 
-  private final WorkerPool workers = new WorkerPool(2);
+  private final WorkerPool workers = new WorkerPool(1);
   private final CalibrationTexts texts = new CalibrationTexts(List.of(text(1, 40), text(2, 40)));
 
   @AfterEach

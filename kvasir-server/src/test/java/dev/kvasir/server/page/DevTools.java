@@ -74,7 +74,8 @@ final class DevTools implements AutoCloseable {
     String start = "DevTools listening on ";
     for (String line = reader.readLine(); line != null; line = reader.readLine()) {
       if (line.startsWith(start)) {
-        Thread.ofVirtual().start(() -> drain(reader));
+        // A virtual one would hold the carrier of all others where there is one processor.
+        Thread.ofPlatform().daemon().start(() -> drain(reader));
         return URI.create(line.substring(start.length()));
       }
     }

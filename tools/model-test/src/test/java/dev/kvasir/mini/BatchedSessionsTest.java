@@ -98,7 +98,8 @@ class BatchedSessionsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2,window=0", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=512KiB"})
+  @ValueSource(
+      strings = {"fp16", "kivi:2,window=0", "mixkvq,high=1.9,mid=1.6", "pmkvq:2,budget=512KiB"})
   void textsAreThoseThatEachSessionGivesAlone(String typed) {
     checkTextsAreThoseOfEachAlone(model, CacheSpec.parse(typed));
   }
