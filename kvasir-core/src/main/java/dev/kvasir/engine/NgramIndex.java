@@ -24,6 +24,10 @@ final class NgramIndex {
   private static final int MAX_MATCH = 32;
 
   private static final int MIN_TOKENS = 512;
+
+  /** Beyond it, later n-grams replace earlier ones, so that long texts take little heap. */
+  private static final int MAX_SLOTS = 1 << 16;
+
   private static final int HASH_FACTOR = 0x9E3779B1; // 2^32 divided by the golden ratio
 
   private int[] text = new int[MIN_TOKENS];
@@ -55,9 +59,12 @@ final class NgramIndex {
 
   private void grow() {
     text = Arrays.copyOf(text, 2 * length);
-    ends = new int[LENGTHS.length][4 * length];
-    for (int end = 1; end <= length; end++) {
-      index(end);
+    int slots = Math.min(4 * length, MAX_SLOTS);
+    if (slots > ends[0].length) {
+      ends = new int[LENGTHS.length][slots];
+      for (int end = 1; end <= length; end++) {
+        index(end);
+      }
     }
   }
 

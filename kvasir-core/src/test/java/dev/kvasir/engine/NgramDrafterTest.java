@@ -71,6 +71,14 @@ class NgramDrafterTest {
   }
 
   @Test
+  void whatLongTextsRepeatIsFoundAmongTheirLastTokens() {
+    int[] text = new Random(3).ints(200_000, 0, 50_000).toArray();
+    System.arraycopy(text, 195_000, text, text.length - 10, 10);
+    begin(text);
+    assertThat(draft(15)).containsExactly(Arrays.copyOfRange(text, 195_010, 195_025));
+  }
+
+  @Test
   void rejectedProposalsLowerTheChance() {
     double[] first = new double[2];
     int[] out = new int[Drafter.MAX_TOKENS];

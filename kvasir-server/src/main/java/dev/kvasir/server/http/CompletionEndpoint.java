@@ -27,7 +27,9 @@ final class CompletionEndpoint implements Endpoint {
     Fields fields = exchange.body();
     CompletionRequest request =
         reader.apply(fields).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
-    runner.run(request, writer(exchange, fields, formats.apply(fields)));
+    CompletionWriter writer = writer(exchange, fields, formats.apply(fields));
+    exchange.forgetBody();
+    runner.run(request, writer);
   }
 
   static CompletionWriter writer(Exchange exchange, Fields fields, ResponseFormat format) {

@@ -116,6 +116,14 @@ final class Exchange {
     return body;
   }
 
+  /**
+   * Frees the body once it has been used: a completion may wait for long, and each token id of a
+   * prompt takes 40 bytes as JSON.
+   */
+  void forgetBody() {
+    body = Fields.of(new JsonObject());
+  }
+
   private Fields readBody() throws IOException {
     byte[] bytes;
     try (InputStream in = Content.Source.asInputStream(request)) {
