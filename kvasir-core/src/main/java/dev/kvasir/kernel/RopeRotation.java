@@ -36,9 +36,7 @@ public final class RopeRotation {
    */
   public void rotate(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
     RopeAngles angles = cachedAngles(rotation, position);
-    kernels
-        .patterns()
-        .rotate(rows, 0, count, table.pairs(), angles.cosines(), angles.sines(), 0);
+    kernels.patterns().rotate(rows, 0, count, table.pairs(), angles.cosines(), angles.sines(), 0);
   }
 
   private RopeAngles cachedAngles(Rotation rotation, int position) {
