@@ -170,8 +170,20 @@ final class NativeRowCodes implements RowCodeKernels {
     if (!areTokens(codes.tokens(), rows)) {
       throw new IndexOutOfBoundsException("a token outside of the %d rows".formatted(rows));
     }
-    int highest = highest(codes.tableRows(), rows);
-    Bounds.check(base.data().byteSize(), (long) highest * base.stride(), base.rowBytes());
+    if (!areRowsOf(codes.tableRows(), rows, base.rows())) {
+      throw new IndexOutOfBoundsException(
+          "a row outside of the %d rows of the table".formatted(base.rows()));
+    }
+  }
+
+  /** Returns whether all indices are within a table: without a branch per index. */
+  private static boolean areRowsOf(int[] indices, int count, int tableRows) {
+    int signs = 0;
+    int last = tableRows - 1;
+    for (int i = 0; i < count; i++) {
+      signs |= indices[i] | last - indices[i];
+    }
+    return signs >= 0;
   }
 
   /**

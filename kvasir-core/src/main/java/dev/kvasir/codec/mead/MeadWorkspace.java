@@ -9,9 +9,14 @@ import dev.kvasir.kernel.RowCodeBlock;
 import dev.kvasir.kernel.RowCodeKernels;
 import dev.kvasir.kernel.RowCodeLayout;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Workspace of one worker for reading Mead pages. */
 final class MeadWorkspace {
+  /** Tables of layers of a model differ if some see a window alone. */
+  private static final int MAX_ROTATIONS = 4;
+
   final byte[] order = new byte[Page.TOKENS]; // token of each code row
   final int[] tableRows = new int[Page.TOKENS]; // table row of each code row, or of each token
   final int[] ids = new int[Page.TOKENS];
@@ -24,7 +29,7 @@ final class MeadWorkspace {
   final RowBlock vectorRows = new RowBlock();
   final RowBlock outputRows = new RowBlock();
   private MemorySegment rows = MemorySegment.NULL; // value codes, row-major
-  private RopeRotation rotation; // null until first used
+  private final List<RopeRotation> rotations = new ArrayList<>(); // one for each table
   private MeadPage boundPage; // page of order and tableRows, null for none
   private int boundHead;
 
@@ -69,10 +74,17 @@ final class MeadWorkspace {
     boundPage = null;
   }
 
+  /** Returns the rotation of a table, which remembers the angles of pages. */
   RopeRotation rotation(RopeTable table) {
-    if (rotation == null || rotation.table() != table) {
-      rotation = new RopeRotation(table);
+    for (int i = 0; i < rotations.size(); i++) {
+      if (rotations.get(i).table() == table) {
+        return rotations.get(i);
+      }
     }
-    return rotation;
+    if (rotations.size() == MAX_ROTATIONS) {
+      rotations.clear();
+    }
+    rotations.add(new RopeRotation(table));
+    return rotations.getLast();
   }
 }
