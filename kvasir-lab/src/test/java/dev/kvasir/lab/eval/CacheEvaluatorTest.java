@@ -80,7 +80,7 @@ class CacheEvaluatorTest {
     List<CandidateCache> contenders =
         List.of(CandidateCache.of(CacheSpec.DEFAULT, model), new Broken(shape));
     Evaluation evaluation =
-        new CacheEvaluator(model, settings(OWN_TASKS, 400, 8), Sources.bundled(true), contenders)
+        new CacheEvaluator(model, settings(OWN_TASKS, 520, 8), Sources.bundled(true), contenders)
             .run((done, total) -> {});
     Row broken = evaluation.rows().getLast();
     assertThat(broken.scores().keySet()).isEqualTo(OWN_TASKS);
