@@ -39,8 +39,7 @@ import picocli.CommandLine.Spec;
     name = "calibrate",
     footer = {
       "  kvasir calibrate --kv pmkvq:2 --out my.profile",
-      "  kvasir calibrate --kv pmkvq:2 --model model.gguf --text book.txt --bits 3"
-          + " --out my.profile",
+      "  kvasir calibrate --kv pmkvq:2 --model model.gguf --text book.txt --bits 3",
       "  kvasir calibrate --kv commvq:1 --out my.profile",
       "  kvasir calibrate --kv commvq:2,values=encoder --out my.profile",
       "  kvasir calibrate --kv mead --model model.gguf",

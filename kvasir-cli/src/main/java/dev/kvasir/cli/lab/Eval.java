@@ -41,8 +41,7 @@ import picocli.CommandLine.Spec;
       "  kvasir eval --kv \"kivi:4;kivi:2,group=32\" --tasks ppl,kld,needle,chain",
       "  kvasir eval --tasks ppl,kld --text book.txt --context 8192 --json result.json",
       "  kvasir eval --quick --report report.html --inspect-kv",
-      "  kvasir eval --model model.gguf --tasks gsm8k --jsonl gsm8k-test.jsonl"
-          + " --temperature 0.6 --top-p 0.95 --answers 8",
+      "  kvasir eval --tasks gsm8k --jsonl test.jsonl --temperature 0.6 --answers 8",
       "  kvasir eval --tasks prose --outliers 4:16 --kv \"kivi:2;rotatekv:2\""
     })
 public final class Eval implements Callable<Integer> {
