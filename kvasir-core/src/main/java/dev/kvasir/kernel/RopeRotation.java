@@ -7,21 +7,16 @@ import java.util.Arrays;
  * worker.
  */
 public final class RopeRotation {
-  /** Slots of cached angles: the pages of 32,768 tokens, if no two share one. */
-  private static final int SLOTS = 256;
-
-  private static final int SPREAD = 0x9E3779B9; // since positions of pages are 128 apart
-
   private final RopeTable table;
-  private final RopeAngles[] cached = new RopeAngles[SLOTS]; // null until first used
-  private final int[] cachedPositions = new int[SLOTS];
   private final float[] unit; // (width): once rotated, the cosines and then the sines
   private final float[] inModel; // (headDim), the same in model order
+  private final float[] sines; // (pairs)
 
   public RopeRotation(RopeTable table) {
     this.table = table;
     this.unit = new float[table.width()];
     this.inModel = new float[table.headDim()];
+    this.sines = new float[table.pairs()];
   }
 
   public RopeTable table() {
@@ -35,17 +30,16 @@ public final class RopeRotation {
    * @param rotation the rotation of the table
    */
   public void rotate(Kernels kernels, float[] rows, int count, Rotation rotation, int position) {
-    RopeAngles angles = cachedAngles(rotation, position);
-    kernels.patterns().rotate(rows, 0, count, table.pairs(), angles.cosines(), angles.sines(), 0);
+    rotateUnit(rotation, position);
+    System.arraycopy(unit, table.pairs(), sines, 0, table.pairs());
+    kernels.patterns().rotate(rows, 0, count, table.pairs(), unit, sines, 0);
   }
 
-  private RopeAngles cachedAngles(Rotation rotation, int position) {
-    int slot = position * SPREAD >>> Integer.SIZE - Integer.numberOfTrailingZeros(SLOTS);
-    if (cached[slot] == null || cachedPositions[slot] != position) {
-      cached[slot] = angles(rotation, position);
-      cachedPositions[slot] = position;
-    }
-    return cached[slot];
+  /** Sets the angles by which {@link #rotate} rotates rows, from an index on. */
+  void angles(Rotation rotation, int position, float[] cosines, float[] sines, int at) {
+    rotateUnit(rotation, position);
+    System.arraycopy(unit, 0, cosines, at, table.pairs());
+    System.arraycopy(unit, table.pairs(), sines, at, table.pairs());
   }
 
   private void rotateUnit(Rotation rotation, int position) {

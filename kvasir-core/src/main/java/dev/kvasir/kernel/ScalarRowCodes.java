@@ -6,7 +6,6 @@ import java.nio.ByteOrder;
 
 /** Reference kernels for rows of codes in plain Java, which define results to the last bit. */
 final class ScalarRowCodes implements RowCodeKernels {
-  private static final int CLASSES = 3;
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final ValueLayout.OfLong LONG =
@@ -76,30 +75,24 @@ final class ScalarRowCodes implements RowCodeKernels {
       int[] rowOfId,
       byte[] tokens,
       int[] tableRows) {
-    int[] classOf = classesOfTokens(classes, at);
+    long first = classes.get(LONG, at);
+    long second = classes.get(LONG, at + Long.BYTES);
+    long left = classes.get(LONG, at + 2 * Long.BYTES);
     int row = 0;
-    for (int group = 0; group < CLASSES; group++) {
-      for (int token = 0; token < CodeBands.MAX_ROWS; token++) {
-        if (classOf[token] == group) {
-          tokens[row] = (byte) token;
-          tableRows[row] = tableRow(ids, token, rowOfId);
-          row++;
-        }
-      }
-    }
-  }
-
-  private static int[] classesOfTokens(MemorySegment classes, long at) {
-    int[] classOf = new int[CodeBands.MAX_ROWS];
-    long third = classes.get(LONG, at + CodeBands.MAX_ROWS / Byte.SIZE);
+    int middleRow = CodeBands.MAX_ROWS - Long.bitCount(first) - Long.bitCount(second);
+    int lastRow = CodeBands.MAX_ROWS - Long.bitCount(left);
     for (int token = 0; token < CodeBands.MAX_ROWS; token++) {
-      long bits = classes.get(LONG, at + token / Long.SIZE * Long.BYTES);
-      if ((bits >>> token & 1) == 1) {
-        classOf[token] = 1 + (int) (third & 1);
-        third >>>= 1;
+      long bits = token < Long.SIZE ? first : second;
+      int to;
+      if ((bits >>> token & 1) == 0) {
+        to = row++;
+      } else {
+        to = (left & 1) == 0 ? middleRow++ : lastRow++;
+        left >>>= 1;
       }
+      tokens[to] = (byte) token;
+      tableRows[to] = tableRow(ids, token, rowOfId);
     }
-    return classOf;
   }
 
   private static int tableRow(MemorySegment ids, int token, int[] rowOfId) {

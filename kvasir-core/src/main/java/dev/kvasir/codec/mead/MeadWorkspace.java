@@ -2,7 +2,7 @@ package dev.kvasir.codec.mead;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageWorkspace;
-import dev.kvasir.kernel.RopeRotation;
+import dev.kvasir.kernel.CachedRotation;
 import dev.kvasir.kernel.RopeTable;
 import dev.kvasir.kernel.RowBlock;
 import dev.kvasir.kernel.RowCodeBlock;
@@ -29,7 +29,7 @@ final class MeadWorkspace {
   final RowBlock vectorRows = new RowBlock();
   final RowBlock outputRows = new RowBlock();
   private MemorySegment rows = MemorySegment.NULL; // value codes, row-major
-  private final List<RopeRotation> rotations = new ArrayList<>(); // one for each table
+  private final List<CachedRotation> rotations = new ArrayList<>(); // one for each table
   private MeadPage boundPage; // page of order and tableRows, null for none
   private int boundHead;
 
@@ -75,7 +75,7 @@ final class MeadWorkspace {
   }
 
   /** Returns the rotation of a table, which remembers the angles of pages. */
-  RopeRotation rotation(RopeTable table) {
+  CachedRotation rotation(RopeTable table) {
     for (int i = 0; i < rotations.size(); i++) {
       if (rotations.get(i).table() == table) {
         return rotations.get(i);
@@ -84,7 +84,7 @@ final class MeadWorkspace {
     if (rotations.size() == MAX_ROTATIONS) {
       rotations.clear();
     }
-    rotations.add(new RopeRotation(table));
+    rotations.add(new CachedRotation(table));
     return rotations.getLast();
   }
 }
