@@ -50,6 +50,7 @@ import kvasir.tools.ShallowModel;
 import org.apache.spark.SparkContext;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -132,6 +133,7 @@ class SparkRunnerTest {
     }
   }
 
+  @Tag("thorough")
   @Test
   void twoWorkersGiveTheSameBitsEvenIfOneIsLost(@TempDir Path folder) throws IOException {
     Path content = Files.writeString(folder.resolve("c0ffee"), "sent along");
