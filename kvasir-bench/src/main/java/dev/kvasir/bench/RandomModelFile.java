@@ -155,13 +155,11 @@ final class RandomModelFile {
   private void putHybrid(String family) {
     putInt(family + "attention.key_length", shape.headDim());
     putInt(family + "attention.value_length", shape.headDim());
-    int[] kvHeads = new int[layers];
-    for (int layer = 0; layer < layers; layer++) {
-      kvHeads[layer] = shape.hybrid.attends(layer) ? shape.kvHeads : 0;
-    }
     if (shape.hybrid == RandomHybrid.QWEN3_5) {
       putInt(family + "attention.head_count_kv", shape.kvHeads);
     } else {
+      int[] kvHeads = new int[layers];
+      Arrays.setAll(kvHeads, layer -> shape.hybrid.attends(layer) ? shape.kvHeads : 0);
       putInts(family + "attention.head_count_kv", kvHeads);
     }
     shape.hybrid.sizes().forEach((key, size) -> putInt(family + key, size));

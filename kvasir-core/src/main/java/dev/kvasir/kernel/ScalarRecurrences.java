@@ -82,6 +82,7 @@ final class ScalarRecurrences implements RecurrenceKernels {
     float[] sums = out.values();
     for (int token = 0; token < out.rows(); token++) {
       int factorsAt = factors.at(token);
+      float decay = factors.values()[factorsAt];
       float step = factors.values()[factorsAt + 1];
       float skip = factors.values()[factorsAt + 2];
       int addedAt = channels.at(token);
@@ -93,7 +94,6 @@ final class ScalarRecurrences implements RecurrenceKernels {
       for (int i = 0; i < inputs.width(); i++) {
         float input = inputs.values()[inputs.at(token) + i];
         float output = outputs.values()[outputs.at(token) + i];
-        float decay = factors.values()[factorsAt];
         decayAndAdd(state, i * width, decay, input, token, channels);
         addRow(state, i * width, output, token, out);
       }

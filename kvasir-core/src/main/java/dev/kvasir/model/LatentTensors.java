@@ -75,7 +75,8 @@ record LatentTensors(List<Tensor> toLatent, List<Tensor> fromLatent) {
   }
 
   private static void requireNoScale(TensorPlan plan, Tensor both) {
-    if (both.type() == GgmlType.NVFP4 && plan.hasTensor(both.name().replace(".weight", ".scale"))) {
+    if (both.type() == GgmlType.NVFP4
+        && MatrixScales.nameFor(both).filter(plan::hasTensor).isPresent()) {
       throw new InvalidInputException(
           "%s: tensor '%s' is NVFP4 with a scale; expected another type for it"
               .formatted(plan.fileName(), both.name()));

@@ -4,6 +4,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
+import java.util.Optional;
 
 /**
  * The scales of whole matrices in GGUF files, which multiply the scales of their groups: {@code
@@ -18,18 +19,21 @@ import dev.kvasir.format.TensorSource;
 record MatrixScales(TensorSource file, TensorPlan plan) {
   private static final String WEIGHT = ".weight";
 
+  /** Returns the name of the scales of a weight tensor; empty if its name has none. */
+  static Optional<String> nameFor(Tensor weights) {
+    String name = weights.name();
+    return name.endsWith(WEIGHT)
+        ? Optional.of(name.substring(0, name.length() - WEIGHT.length()) + ".scale")
+        : Optional.empty();
+  }
+
   /**
    * Returns the scale of a matrix, which may be a part of a tensor.
    *
    * @throws InvalidInputException if the scales do not fit
    */
   float of(Tensor matrix) {
-    String name = matrix.name();
-    if (!name.endsWith(WEIGHT)) {
-      return 1;
-    }
-    String scales = name.substring(0, name.length() - WEIGHT.length()) + ".scale";
-    return file.find(scales).map(found -> of(matrix, found)).orElse(1f);
+    return nameFor(matrix).flatMap(file::find).map(found -> of(matrix, found)).orElse(1f);
   }
 
   private float of(Tensor matrix, Tensor scales) {
