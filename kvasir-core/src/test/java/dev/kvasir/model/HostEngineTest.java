@@ -15,19 +15,14 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufValue;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,24 +30,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests the decoder against one written from the definitions, on small random models. */
 @Tag("contract")
-class HostEngineTest {
+class HostEngineTest extends FreesEngines {
   private static final long SEED = 41;
 
   /** Logits are about 1 in size; rounding of float sums and of halves costs this much. */
   private static final double CLOSE = 1e-3;
 
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5, 35, 8, 9, 7, 9, 32};
-
-  @TempDir Path folder;
-
-  private final WorkerPool workers = new WorkerPool(2);
-  private final long arenasBefore = CountedArena.liveArenas();
-
-  @AfterEach
-  void closingFreesAll() {
-    workers.close();
-    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
-  }
 
   static Stream<Sizes> models() {
     return Stream.of(

@@ -8,12 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.GgufWriter;
-import dev.kvasir.kernel.KernelChoice;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoraAdapters.Source;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.ByteBuffer;
@@ -21,14 +16,11 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Random;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** A model with adapters computes what one with merged weights does. */
-class LoraAdaptersTest {
+class LoraAdaptersTest extends FreesEngines {
   private static final int RANK = 3;
   private static final float ALPHA = 5;
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5};
@@ -43,25 +35,8 @@ class LoraAdaptersTest {
           "blk.0.ffn_down.weight", "model.layers.0.mlp.down_proj.weight",
           "output.weight", "lm_head.weight");
 
-  @TempDir Path folder;
-  private final WorkerPool workers = new WorkerPool(2);
-  private final long arenasBefore = CountedArena.liveArenas();
-
-  @AfterEach
-  void closingFreesAll() {
-    workers.close();
-    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
-  }
-
   private HostEngine load(Path model, Source... adapters) {
-    return HostEngine.load(
-        GgufFile.open(model),
-        OptionalInt.empty(),
-        KernelChoice.ofThisProcess().kernels(),
-        workers,
-        MemoryPool.unlimited(),
-        LoraAdapters.read(List.of(adapters)),
-        (done, inAll) -> {});
+    return TinyEngine.withAdapters(model, LoraAdapters.read(List.of(adapters)), workers);
   }
 
   /** Writes an adapter, and adds its products to the weights of the model. */

@@ -5,35 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Matrices of NVFP4 have a scale each, under the names that llama.cpp gives them. */
-class MatrixScalesTest {
+class MatrixScalesTest extends FreesEngines {
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5};
 
   /** Floats of 8 bits have these as differences of codes, if their fraction is zero. */
   private static final Map<Float, Integer> SCALES = Map.of(1f, 0, 2f, 8, 1.5f, 4, 3f, 12);
-
-  @TempDir Path folder;
-  private final WorkerPool workers = new WorkerPool(2);
-  private final long arenasBefore = CountedArena.liveArenas();
-
-  @AfterEach
-  void closingFreesAll() {
-    workers.close();
-    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
-  }
 
   private static TinyModel model(String family, GgmlType type) {
     return new TinyModel(Sizes.of(family).withType(type), 5);

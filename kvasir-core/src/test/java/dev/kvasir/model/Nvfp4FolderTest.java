@@ -7,21 +7,17 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.SafetensorsWriter;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.CountedArena;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Folders of NVFP4 are the models that GGUF files with the same numbers are. */
-class Nvfp4FolderTest {
+class Nvfp4FolderTest extends FreesEngines {
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5};
   private static final int BLOCK_BYTES = GgmlType.NVFP4.blockBytes();
 
@@ -54,16 +50,6 @@ class Nvfp4FolderTest {
     }
 
     abstract float stored(float scale);
-  }
-
-  @TempDir Path folder;
-  private final WorkerPool workers = new WorkerPool(2);
-  private final long arenasBefore = CountedArena.liveArenas();
-
-  @AfterEach
-  void closingFreesAll() {
-    workers.close();
-    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
   }
 
   private static TinyModel model(String family) {

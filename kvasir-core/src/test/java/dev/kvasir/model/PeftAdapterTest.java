@@ -6,12 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsWriter;
-import dev.kvasir.kernel.KernelChoice;
-import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.CountedArena;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.LoraAdapters.Source;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.io.IOException;
@@ -19,18 +14,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalInt;
 import java.util.Random;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Adapters in folders of PEFT: a model with one computes what one with merged weights does. */
-class PeftAdapterTest {
+class PeftAdapterTest extends FreesEngines {
   private static final int[] TOKENS = {3, 14, 15, 9, 26, 5};
   private static final String ALPHAS =
       "\"lora_alpha\": 6, \"alpha_pattern\": {\"layers.1.self_attn.o_proj\": 10, \"k_p.*\": 2}";
@@ -50,35 +42,8 @@ class PeftAdapterTest {
               "model.layers.1.mlp.down_proj", 6.0,
               "lm_head", 6.0));
 
-  @TempDir Path folder;
-  private final WorkerPool workers = new WorkerPool(2);
-  private final long arenasBefore = CountedArena.liveArenas();
-
-  @AfterEach
-  void closingFreesAll() {
-    workers.close();
-    assertThat(CountedArena.liveArenas()).isEqualTo(arenasBefore);
-  }
-
   private HostEngine load(Path model, Source... sources) {
-    LoraAdapters adapters = LoraAdapters.read(List.of(sources));
-    return Files.isDirectory(model)
-        ? HostEngine.load(
-            model,
-            OptionalInt.empty(),
-            KernelChoice.ofThisProcess().kernels(),
-            workers,
-            MemoryPool.unlimited(),
-            adapters,
-            (done, inAll) -> {})
-        : HostEngine.load(
-            GgufFile.open(model),
-            OptionalInt.empty(),
-            KernelChoice.ofThisProcess().kernels(),
-            workers,
-            MemoryPool.unlimited(),
-            adapters,
-            (done, inAll) -> {});
+    return TinyEngine.withAdapters(model, LoraAdapters.read(List.of(sources)), workers);
   }
 
   private Path config(String name, String members) throws IOException {
