@@ -1,6 +1,7 @@
 package dev.kvasir.release;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
@@ -46,5 +47,15 @@ record Pom(String folder, Document document) {
 
   boolean isPublished() {
     return !text("/project/properties/maven.deploy.skip").equals("true");
+  }
+
+  boolean isInstalled() {
+    return !text("/project/properties/maven.install.skip").equals("true");
+  }
+
+  /** Returns whether the build makes a jar or, for the BOM, installs the {@code pom.xml}. */
+  boolean hasArtifact() {
+    return text("/project/packaging").equals("pom")
+        || Files.exists(REPOSITORY.resolve(folder).resolve("src/main"));
   }
 }

@@ -27,6 +27,13 @@ class PublishedModulesTest {
     assertThat(names(published)).contains("kvasir-core", "kvasir-cli", "kvasir-bom");
   }
 
+  /** Maven's install plugin refuses a module without an artifact. */
+  @Test
+  void modulesWithoutAnArtifactAreNotInstalled() {
+    assertThat(modules)
+        .allSatisfy(pom -> assertThat(pom.isInstalled()).isEqualTo(pom.hasArtifact()));
+  }
+
   @Test
   void everyPublishedModuleHasANameAndADescriptionOfItsOwn() {
     assertThat(published)
