@@ -20,6 +20,7 @@ import dev.kvasir.text.PromptTemplateException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine.Command;
@@ -31,7 +32,7 @@ import picocli.CommandLine.Option;
     name = "chat",
     description = {
       "Chat with a model.",
-      "Ctrl-C stops an answer, Ctrl-D or /exit leaves, and /help lists other"
+      "Ctrl-C stops an answer, Ctrl-D, /quit or /exit leaves, and /help lists other"
           + " commands. If input comes from a pipe, each line is a message, and the answers"
           + " go to standard output.",
       "With --resume, the conversation is saved under a name after every answer and"
@@ -50,8 +51,11 @@ public final class Chat implements Callable<Integer> {
       /reset   forget the conversation and start anew
       /stats   tokens in the context, the size of the KV cache, the seed, the last speeds
       /help    this list
-      /exit    leave, as Ctrl-D does
-      Ctrl-C   stop an answer, or give up the line""";
+      /quit    leave, as /exit and Ctrl-D do
+      Ctrl-C   stop an answer, or give up the line\
+      """;
+
+  private static final Set<String> LEAVING = Set.of("/quit", "/exit");
 
   private final Streams streams;
   private final AtomicBoolean interrupted = new AtomicBoolean();
@@ -158,7 +162,7 @@ public final class Chat implements Callable<Integer> {
   private void greet(LoadedModel loaded, boolean plain) {
     if (streams.inIsTerminal()) {
       streams.note(
-          "%s%s. /help for help, Ctrl-D to leave."
+          "%s%s. /help for help, /quit to leave."
               .formatted(loaded.config().name(), plain ? ", with the plain template" : ""));
     }
   }
@@ -167,7 +171,7 @@ public final class Chat implements Callable<Integer> {
       Conversation conversation, ChatSaver saver, GenerationSettings options, LineSource lines) {
     while (true) {
       Optional<String> line = lines.next().map(String::strip);
-      if (line.isEmpty() || line.get().equals("/exit") || streams.out().checkError()) {
+      if (line.isEmpty() || LEAVING.contains(line.get()) || streams.out().checkError()) {
         return;
       }
       switch (line.get()) {

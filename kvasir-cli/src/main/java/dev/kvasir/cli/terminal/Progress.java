@@ -1,5 +1,6 @@
 package dev.kvasir.cli.terminal;
 
+import java.util.OptionalDouble;
 import java.util.function.LongSupplier;
 
 /**
@@ -18,10 +19,10 @@ public final class Progress implements AutoCloseable {
   private final Streams streams;
   private final String what;
   private final LongSupplier nanoTime;
+  private final RemainingTime remaining = new RemainingTime();
   private final long start;
   private long lastDraw;
   private long nextLine;
-  private double firstShare;
   private boolean shown;
 
   public Progress(Streams streams, String what) {
@@ -43,7 +44,7 @@ public final class Progress implements AutoCloseable {
    * @param share 0 to 1
    */
   public void resumeAt(double share) {
-    firstShare = share;
+    remaining.note(nanoTime.getAsLong(), share);
   }
 
   /** Updates the progress of work with a known total. */
@@ -83,14 +84,11 @@ public final class Progress implements AutoCloseable {
     }
   }
 
-  /** Returns the remaining time, or nothing until it can be estimated. */
+  /** Returns the remaining time, or nothing if it cannot be estimated. */
   private String timeLeft(double share) {
-    double seconds = (nanoTime.getAsLong() - start) / 1e9;
-    double done = share - firstShare;
-    if (seconds < 5 || done < 0.01) {
-      return "";
-    }
-    return ", %s left".formatted(Units.duration(seconds * (1 - firstShare) / done - seconds));
+    remaining.note(nanoTime.getAsLong(), share);
+    OptionalDouble seconds = remaining.seconds();
+    return seconds.isEmpty() ? "" : ", %s left".formatted(Units.duration(seconds.getAsDouble()));
   }
 
   private void draw(String line) {

@@ -9,6 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ChatCommandTest {
   @TempDir Path folder;
@@ -50,9 +52,11 @@ class ChatCommandTest {
     assertThat(again.out()).isEqualTo(first.out());
   }
 
-  @Test
-  void commandsAreListedUnknownOnesNamedAndExitLeaves() {
-    CommandRun run = CommandRun.withInput("/help\n/what\n/exit\nHello\n", "chat").succeeds();
+  @ParameterizedTest
+  @ValueSource(strings = {"/exit", "/quit"})
+  void commandsAreListedUnknownOnesNamedAndLeavingIsOne(String leave) {
+    CommandRun run =
+        CommandRun.withInput("/help\n/what\n" + leave + "\nHello\n", "chat").succeeds();
     assertThat(run.err()).contains("/reset", "/stats", "/exit", "/what is unknown");
     assertThat(run.out()).isEmpty();
   }

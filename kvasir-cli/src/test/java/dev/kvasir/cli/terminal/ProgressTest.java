@@ -47,6 +47,26 @@ class ProgressTest {
   }
 
   @Test
+  void aSlowStartDoesNotCountLater() {
+    try (Progress progress = progress(false)) {
+      for (int second = 1; second <= 100; second++) {
+        now = second * SECOND;
+        progress.update(second < 30 ? 0 : second - 30, 100);
+      }
+    }
+    assertThat(output().lines()).containsExactly("working: 0%", "working: 40%, 60 s left");
+  }
+
+  @Test
+  void theFirstStepIsNoMeasure() {
+    try (Progress progress = progress(false)) {
+      now = 20 * SECOND;
+      progress.update(1, 100);
+    }
+    assertThat(output().lines()).containsExactly("working: 1%");
+  }
+
+  @Test
   void quickWorkPrintsNothing() {
     try (Progress progress = progress(false)) {
       now = 9 * SECOND;
