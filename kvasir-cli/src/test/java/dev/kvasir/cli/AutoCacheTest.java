@@ -40,11 +40,21 @@ class AutoCacheTest {
         .containsPattern("--kv auto +kivi:4,sinks=16: 16,384 tokens take .* of 24.0 MiB")
         .containsPattern("fp16 +64\\.\\d MiB +0\\.0000 +1\\.00  too large")
         .containsPattern("kivi:4,sinks=16 .*<- chosen")
-        .contains("kvasir compare --model");
+        .contains("by the built-in figures of this model", "commvq:1 ");
     CommandRun.of("inspect", "--kv", "auto", "--kv-memory", "1KiB")
         .isRefusedWith("no cache holds 16,384 tokens in 1.0 KiB", "the least");
     CommandRun.of("inspect", "--kv-memory", "1GiB")
         .isRefusedWith("--kv-memory is for --kv auto; --kv is 'fp16'");
+  }
+
+  /** Its calibrated caches take part, with their tables. */
+  @Test
+  void theBundledModelHasFiguresOfItsOwn() {
+    assertThat(inspected("17MiB")).containsPattern("kivi:3,group=64,sinks=16 .*<- chosen");
+    assertThat(inspected("16MiB"))
+        .containsPattern("mixkvq,sinks=16,\\S+ .*<- chosen")
+        .containsPattern("commvq:1 .* too large");
+    assertThat(inspected("12MiB")).containsPattern("kivi:2,sinks=16 .*<- chosen");
   }
 
   /** What was measured for a model comes before the built-in table. */
