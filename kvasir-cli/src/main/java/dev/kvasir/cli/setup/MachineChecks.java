@@ -6,6 +6,7 @@ import dev.kvasir.cli.terminal.MachineMemory;
 import dev.kvasir.cli.terminal.Units;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.hub.HubSettings;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.spi.EngineProvider;
@@ -26,6 +27,9 @@ final class MachineChecks {
   /** Disk space for a few saved conversations. */
   private static final long LEAST_DISK = 1L << 30;
 
+  /** Names the folder of what Kvasir keeps for a user. */
+  static final String HOME_VARIABLE = "KVASIR_HOME";
+
   private MachineChecks() {}
 
   static List<Check> all() {
@@ -37,8 +41,9 @@ final class MachineChecks {
     checks.add(memory(MachineMemory.total(), MachineMemory.available()));
     checks.add(pageSize());
     checks.add(bundledModel());
-    checks.add(folder("sessions", SessionFolder.ofUser().path()));
-    checks.add(folder("figures", UserFolder.ofThisProcess().comparisons()));
+    checks.add(downloads());
+    checks.add(folder("sessions", SessionFolder.ofUser().path(), HOME_VARIABLE));
+    checks.add(folder("figures", UserFolder.ofThisProcess().comparisons(), HOME_VARIABLE));
     return checks;
   }
 
@@ -128,8 +133,21 @@ final class MachineChecks {
     }
   }
 
-  /** Checks a folder that may not exist yet, and the disk that holds it. */
-  static Check folder(String subject, Path folder) {
+  /** Checks the cache of models that are downloaded by name. */
+  private static Check downloads() {
+    try {
+      return folder("downloads", HubSettings.ofThisProcess().cache(), "HF_HOME");
+    } catch (InvalidInputException e) {
+      return Check.warning("downloads", e.getMessage(), "unset or correct that variable");
+    }
+  }
+
+  /**
+   * Checks a folder that may not exist yet, and the disk that holds it.
+   *
+   * @param variable names another folder
+   */
+  static Check folder(String subject, Path folder, String variable) {
     Path existing = folder.toAbsolutePath();
     while (existing != null && !Files.exists(existing)) {
       existing = existing.getParent();
@@ -138,7 +156,7 @@ final class MachineChecks {
       return Check.warning(
           subject,
           "%s cannot be written".formatted(folder),
-          "make it writable, or set KVASIR_HOME to another folder");
+          "make it writable, or set %s to another folder".formatted(variable));
     }
     try {
       long free = Files.getFileStore(existing).getUsableSpace();
@@ -148,7 +166,7 @@ final class MachineChecks {
               .formatted(
                   folder, Files.exists(folder) ? "" : " (made when needed)", Units.bytes(free)),
           free < LEAST_DISK,
-          "free some disk space, or set KVASIR_HOME to a folder on another disk");
+          "free some disk space, or set %s to a folder on another disk".formatted(variable));
     } catch (IOException e) {
       return Check.ok(subject, "%s, on a disk of unknown size".formatted(folder));
     }

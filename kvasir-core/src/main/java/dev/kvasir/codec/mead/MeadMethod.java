@@ -19,7 +19,7 @@ public final class MeadMethod extends BitWidthMethod {
         "mead",
         MethodFamily.TOKEN_TABLES,
         MeadConfig::of,
-        "mead:1 to mead:4, such as 1.5: tables, first,",
+        "mead:0.75 to mead:8, such as 1.75: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
         "  with tables of the profile");
   }
