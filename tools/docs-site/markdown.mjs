@@ -77,6 +77,20 @@ export const consoleOutput = {
   },
 }
 
+// Lines of a shell wrap between words. A hyphen within an option is no place to wrap; a long path may.
+export const wholeOptions = {
+  name: 'whole-options',
+  span(node) {
+    if (!['sh', 'console'].includes(this.options.lang) || node.children[0]?.type !== 'text') return
+    node.children = node.children[0].value.split(/((?<!\S)\S*-\S{0,24}(?!\S))/).map(wholeOption)
+  },
+}
+
+function wholeOption(value, index) {
+  const text = { type: 'text', value }
+  return index % 2 === 0 ? text : { type: 'element', tagName: 'span', properties: { class: 'whole' }, children: [text] }
+}
+
 function mend(source, tokens) {
   for (const token of tokens) {
     if (token.type === 'link_open') token.attrSet('href', linkFor(source, token.attrGet('href')))
@@ -85,6 +99,13 @@ function mend(source, tokens) {
     if (token.type === 'code_block' || token.type === 'fence') mendCode(token)
     if (token.children) mend(source, token.children)
   }
+}
+
+// Where a name or a path in a sentence may wrap, so that it need not break within a word.
+export function wrappableCode(md) {
+  const plain = md.renderer.rules.code_inline
+  md.renderer.rules.code_inline = (...args) =>
+    plain(...args).replace(/>[^<]+</g, (text) => text.replace(/(?<=\w)[,/_](?=[^\s,/_<])/g, '$&<wbr>'))
 }
 
 export function repositoryLinks(md) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
-import { consoleOutput, repositoryLinks, slug } from '../markdown.mjs'
+import { consoleOutput, repositoryLinks, slug, wholeOptions, wrappableCode } from '../markdown.mjs'
 import { root, sidebar, sourceOfPage, staged } from '../pages.mjs'
 import { repository } from '../repository.mjs'
 
@@ -27,8 +27,8 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: slug },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
-    codeTransformers: [consoleOutput],
-    config: repositoryLinks,
+    codeTransformers: [consoleOutput, wholeOptions],
+    config: (md) => md.use(repositoryLinks).use(wrappableCode),
   },
   themeConfig: {
     logo: '/mark.svg',
