@@ -26,7 +26,10 @@ class ModelFileTest {
   @ParameterizedTest
   @ValueSource(strings = {"generate", "chat", "inspect", "tokenize", "eval"})
   void brokenModelsAreRefused(String command) {
-    refuse(command, folder.resolve("none.gguf"), "none.gguf: no such file");
+    refuse(
+        command,
+        folder.resolve("none.gguf"),
+        "none.gguf: no such file; expected a GGUF file, a folder or a name such as hf:");
     // An empty folder lacks several files; each command names the first one it needs.
     refuse(command, folder, folder.toString(), ".json: no such file");
     refuse(command, wrongMagic, "wrong.gguf", "GGUF");

@@ -71,7 +71,7 @@ record GgufHeader(String fileName, GgufMetadata metadata, Map<String, Tensor> te
     int magic = cursor.int32("the magic number");
     if (magic != MAGIC) {
       throw cursor.malformed(
-          "starts with 0x%08x; a GGUF file starts with 0x%08x ('GGUF')"
+          "is no GGUF file: it starts with 0x%08x instead of 0x%08x ('GGUF')"
               .formatted(Integer.reverseBytes(magic), Integer.reverseBytes(MAGIC)));
     }
     int version = cursor.int32("the version");

@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * If the hub does not answer, the cache is used as it is.
  */
 public final class ModelHub {
+  private static final String EXAMPLE = "hf:Qwen/Qwen3-0.6B-GGUF";
+
   /** Disks that run full are slow and break other programs. */
   private static final long SPARE_DISK_BYTES = 64L << 20;
 
@@ -44,10 +46,13 @@ public final class ModelHub {
       return new ModelHub(HubSettings.ofThisProcess()).fetch(HubReference.parse(model), listener);
     }
     Path path = path(model);
-    if (!Files.exists(path) && HubReference.looksLikeName(model)) {
+    if (!Files.exists(path)) {
       throw new InvalidInputException(
-          "%s: no such file or folder; hf:%s is the name of a model on Hugging Face"
-              .formatted(model, model));
+          HubReference.looksLikeName(model)
+              ? "%s: no such file or folder; hf:%s is the name of a model on Hugging Face"
+                  .formatted(model, model)
+              : "%s: no such file; expected a GGUF file, a folder or a name such as %s"
+                  .formatted(model, EXAMPLE));
     }
     return path;
   }

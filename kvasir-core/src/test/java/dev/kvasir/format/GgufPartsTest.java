@@ -153,7 +153,7 @@ class GgufPartsTest {
   @Test
   void aBrokenPartIsNamed() throws IOException {
     Files.write(part(2), new byte[100]);
-    assertThat(refusal(0, 2)).startsWith("starts with 0x00000000");
+    assertThat(refusal(0, 2)).startsWith("is no GGUF file: it starts with 0x00000000");
     Files.delete(part(2));
     Files.createDirectory(part(2));
     assertThat(refusal(0, 2)).isEqualTo("is a folder; a file was expected");

@@ -22,7 +22,7 @@ class GgufRefusalTest {
   @Test
   void anotherMagicNumberIsRefused() {
     assertThat(refusalOfGguf("GGML and so on".getBytes()))
-        .isEqualTo("starts with 0x47474d4c; a GGUF file starts with 0x47475546 ('GGUF')");
+        .isEqualTo("is no GGUF file: it starts with 0x47474d4c instead of 0x47475546 ('GGUF')");
   }
 
   @ParameterizedTest
