@@ -241,11 +241,13 @@ public enum Architecture {
     return traits.headNorms();
   }
 
-  NormPlacement norms() {
+  /** Returns where layers have norms. */
+  public NormPlacement norms() {
     return traits.norms();
   }
 
-  Activation activation() {
+  /** Returns the activation of dense feed-forward layers. */
+  public Activation activation() {
     return traits.activation();
   }
 

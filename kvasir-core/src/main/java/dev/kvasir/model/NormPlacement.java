@@ -4,7 +4,7 @@ import dev.kvasir.model.TensorNames.Part;
 import java.util.Optional;
 
 /** Where a layer has norms, and which tensors contain them; an absent part means no norm. */
-enum NormPlacement {
+public enum NormPlacement {
   /** Before attention and feed-forward. */
   PRE(Part.ATTENTION_NORM, null, Part.FEED_FORWARD_NORM, null),
 
@@ -36,19 +36,23 @@ enum NormPlacement {
     this.feedForwardOut = feedForwardOut;
   }
 
-  Optional<Part> attention() {
+  /** Returns the norm before attention. */
+  public Optional<Part> attention() {
     return Optional.ofNullable(attention);
   }
 
-  Optional<Part> attentionOut() {
+  /** Returns the norm of the output of attention. */
+  public Optional<Part> attentionOut() {
     return Optional.ofNullable(attentionOut);
   }
 
-  Optional<Part> feedForward() {
+  /** Returns the norm before the feed-forward part. */
+  public Optional<Part> feedForward() {
     return Optional.ofNullable(feedForward);
   }
 
-  Optional<Part> feedForwardOut() {
+  /** Returns the norm of the output of the feed-forward part. */
+  public Optional<Part> feedForwardOut() {
     return Optional.ofNullable(feedForwardOut);
   }
 }

@@ -344,6 +344,16 @@ public final class TensorPlan {
     return find(names.weight(layer, part));
   }
 
+  /** Returns the factors of a norm, which some folders store minus one. */
+  public float[] normWeights(Tensor norm) {
+    float[] weights = norm.toFloats();
+    float added = names.normOffset(config.architecture());
+    for (int i = 0; added != 0 && i < weights.length; i++) {
+      weights[i] += added;
+    }
+    return weights;
+  }
+
   /** Returns the matrix of a part, which may be a slice of a fused tensor. */
   public Tensor weight(int layer, Part part) {
     Slice slice = slices.get(new LayerPart(layer, part));

@@ -256,12 +256,7 @@ final class WeightsLoader {
   }
 
   private float[] norm(String name) {
-    float[] weight = plan.require(name).toFloats();
-    float added = names.normOffset(config.architecture());
-    for (int i = 0; added != 0 && i < weight.length; i++) {
-      weight[i] += added;
-    }
-    return weight;
+    return plan.normWeights(plan.require(name));
   }
 
   /** Returns a matrix, which may be rows of a tensor, with its adapters. */

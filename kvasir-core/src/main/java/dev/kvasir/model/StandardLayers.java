@@ -1,0 +1,89 @@
+package dev.kvasir.model;
+
+import dev.kvasir.error.InvalidInputException;
+
+/**
+ * The layers that engines on devices compute: multi-head attention and a gated feed-forward part or
+ * routed experts. Unlike {@link ModelConfig#requirePlain}, it admits scales, soft caps, windows,
+ * post-norms and several RoPEs.
+ */
+public final class StandardLayers {
+  private StandardLayers() {}
+
+  /**
+   * Fails for a decoder with other layers, in one sentence that names what is missing.
+   *
+   * @param who the caller, for the error message
+   */
+  public static void require(ModelConfig config, String who) {
+    requireStandardParts(config, who);
+    requireStandardAttention(config, who);
+    ArchitectureTraits traits = config.architecture().traits();
+    Activation activation = traits.activation();
+    if (traits.isUngated() || activation != Activation.SILU && activation != Activation.GELU) {
+      throw refused(
+          config,
+          who,
+          "feed-forward layers gated by SiLU or GELU; this is a %s model"
+              .formatted(family(config)));
+    }
+  }
+
+  private static void requireStandardParts(ModelConfig config, String who) {
+    if (config.experts().isPresent() && !isStandard(config.experts().get(), config)) {
+      throw refused(
+          config,
+          who,
+          "experts gated by SiLU and chosen by a softmax, none of them shared; this is a %s model"
+              .formatted(family(config)));
+    }
+    if (config.latent().isPresent()) {
+      throw refused(
+          config,
+          who,
+          "multi-head attention; this is a %s model, which uses latent attention"
+              .formatted(family(config)));
+    }
+    if (config.recurrent().isPresent()) {
+      throw refused(
+          config,
+          who,
+          "attention in every layer; this is a %s model with %d recurrent layers"
+              .formatted(family(config), config.recurrent().get().count()));
+    }
+    if (config.perLayer().isPresent()) {
+      throw refused(
+          config,
+          who,
+          "layers of one size; this is a %s model, whose layers differ".formatted(family(config)));
+    }
+  }
+
+  private static void requireStandardAttention(ModelConfig config, String who) {
+    ArchitectureTraits traits = config.architecture().traits();
+    if (traits.hasSinks() || traits.hasGatedQueries() || traits.hasNormalizedValues()) {
+      throw refused(
+          config,
+          who,
+          "attention without learned sinks, gates and norms of values; this is a %s model"
+              .formatted(family(config)));
+    }
+  }
+
+  private static boolean isStandard(ExpertConfig experts, ModelConfig config) {
+    Routing routing = experts.routing();
+    return experts.sharedWidth() == 0
+        && experts.activation() == Activation.SILU
+        && routing.score() != Routing.Score.SIGMOID
+        && routing.groups().used() == routing.groups().count()
+        && !config.architecture().traits().hasDenseBesideExperts();
+  }
+
+  private static String family(ModelConfig config) {
+    return config.architecture().identifier();
+  }
+
+  private static InvalidInputException refused(ModelConfig config, String who, String what) {
+    return new InvalidInputException("%s: %s requires %s".formatted(config.name(), who, what));
+  }
+}
