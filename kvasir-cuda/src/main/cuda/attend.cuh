@@ -2,6 +2,7 @@
 // has no barrier until all warps are done.
 #pragma once
 #include "halves.cuh"
+#include "limits.cuh"
 #include "merge.cuh"
 #include "packed.cuh"
 
@@ -24,8 +25,8 @@ template <int D> DEVICE void leaveEight(const Heads<Eight, D>& heads, int warp, 
   }
 }
 
-// Attends fp16 pages only, for up to eight heads.
-template <int D> DEVICE void attendHalves(const Attention& a) {
+// Attends fp16 pages only, for up to eight heads. Splits share the pages that are attended to.
+template <int D, class LIMITS = Unlimited> DEVICE void attendHalves(const Attention& a) {
   using Page = HalfPage<D>;
   __shared__ BlockMemory block;
   letNextBegin();
@@ -33,8 +34,10 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
   Ring<Page::KEY_BYTES, Page::KEY_BYTES> ring(dynamicMemory, block.barriers, warp, lane, a.stages);
   const Work work(a);
   if (work.none()) return;
-  const int pages = work.sequence.packedPages + work.sequence.halfPages;
-  const int begin = PAGE_TILES * work.begin(pages, work.split) + warp, end = PAGE_TILES * work.begin(pages, work.split + 1);
+  const LIMITS limits(a, work.sequence, work.entries);
+  const int hidden = limits.hiddenPages(), pages = work.sequence.packedPages + work.sequence.halfPages - hidden;
+  const int begin = PAGE_TILES * (hidden + work.begin(pages, work.split)) + warp;
+  const int end = PAGE_TILES * (hidden + work.begin(pages, work.split + 1));
   Heads<Eight, D> heads;
 
   const size_t offset = (size_t)work.kvHead * Page::BYTES + a.halfOffset;
@@ -64,14 +67,17 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
     const int following = tile + a.stages * warps;
     const u8* refill = unit(next, following);
     next = entryOf(following + warps);
-    const int tokens = tokensOf(now) - tile % PAGE_TILES * TILE_TOKENS;
+    const int tokens = tokensOf(now) - tile % PAGE_TILES * TILE_TOKENS, position = tile * TILE_TOKENS;
+    const bool seen = tokens > 0 && !limits.hides(position, TILE_TOKENS);
     now = entryOf(tile + warps);
     u32 near, far;
     ring.awaitKeys();
-    if (tokens > 0) attendTile(heads, SharedFragments{ring.keys() + 16 * lane}, tokens, lane, a.scale, near, far);
+    if (seen) {
+      attendTile(heads, SharedFragments{ring.keys() + 16 * lane}, limits, position, tokens, lane, a.scale, near, far);
+    }
     ring.refillKeys(refill);
     ring.awaitValues();
-    if (tokens > 0) {
+    if (seen) {
       addValues<D>(SharedFragments{ring.values() + 16 * lane}, tokens, lane, near, far, heads.outputs);
     }
     ring.refillValues(refill);
@@ -88,7 +94,8 @@ template <int D> DEVICE void attendHalves(const Attention& a) {
 
 // Attends the fp16 pages of a sequence with packed pages: sinks and residual window. They are few, and are read straight
 // from global memory while the first packed pages are being copied.
-template <int D, int SETS> DEVICE void attendTiles(const Attention& a, const Work& work, PackedHeads<D> (&heads)[SETS]) {
+template <int D, int SETS, class LIMITS>
+DEVICE void attendTiles(const Attention& a, const Work& work, const LIMITS& limits, PackedHeads<D> (&heads)[SETS]) {
   using Page = HalfPage<D>;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
   const int tiles = PAGE_TILES * work.sequence.halfPages;
@@ -96,7 +103,8 @@ template <int D, int SETS> DEVICE void attendTiles(const Attention& a, const Wor
   for (int tile = work.split * warps + warp; tile < tiles; tile += work.splits * warps) {
     const PageEntry entry = work.entries[work.sequence.packedPages + tile / PAGE_TILES];
     const int tokens = tokensOf(entry) - tile % PAGE_TILES * TILE_TOKENS;
-    if (tokens <= 0) continue;
+    const int position = limits.positionOfHalf(tile / PAGE_TILES) + tile % PAGE_TILES * TILE_TOKENS;
+    if (tokens <= 0 || limits.hides(position, min(tokens, TILE_TOKENS))) continue;
     const size_t offset = (size_t)work.kvHead * Page::BYTES + a.halfOffset;
     const u8* keys = addressOf(entry) + offset + tile % PAGE_TILES * Page::TILE_BYTES + 16 * lane;
 #pragma unroll
@@ -104,7 +112,7 @@ template <int D, int SETS> DEVICE void attendTiles(const Attention& a, const Wor
       float scores[4] = {0.f, 0.f, 0.f, 0.f};
       scoreTile<D>(GlobalFragments{keys}, heads[s].queries, scores);
       u32 near, far;
-      attendTile<D>(heads[s], scores, tokens, lane, a.scale, near, far);
+      attendTile<D>(heads[s], scores, limits, position, tokens, lane, a.scale, near, far);
       addValues<D>(GlobalFragments{keys + Page::KEY_BYTES}, tokens, lane, near, far, heads[s].outputs);
     }
   }
@@ -182,7 +190,7 @@ template <int BITS, int D, int SETS, class PART> DEVICE void attendPacked(const 
 #pragma unroll
   for (int s = 0; s < SETS; s++) heads[s].clear();
   if (work.sequence.halfPages > 0) {
-    attendTiles<D, SETS>(a, work, heads);
+    attendTiles<D, SETS>(a, work, Unlimited(), heads);
 #pragma unroll
     for (int s = 0; s < SETS; s++) heads[s].template toUnitsOfCodes<BITS>();
   }

@@ -44,6 +44,9 @@ struct Attention {
   const u32* firstTurns;   // of each block that takes several splits, and the number of all turns (turns.cuh)
   const struct Turn* turns;
   u32 rows;                // KV heads times headBlocks
+  u32 window;              // tokens that a query attends to, its own included; of `limited` kernels, like the next two
+  float cap;               // bound of scores in units of `scale`; 0 for none
+  u32 sinks;               // the first tokens, in the first fp16 pages
 };
 
 // grid (splits, KV heads * headBlocks, sequences)

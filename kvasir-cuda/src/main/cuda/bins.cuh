@@ -299,7 +299,7 @@ DEVICE void attendTilesOfEight(const Attention& a, int pages, int first, int ste
     tokens -= tile % PAGE_TILES * TILE_TOKENS;
     if (tokens <= 0) continue;
     u32 near, far;
-    attendTile(heads, GlobalFragments{keys}, tokens, lane, a.scale, near, far);
+    attendTile(heads, GlobalFragments{keys}, Unlimited(), 0, tokens, lane, a.scale, near, far);
     addValues<D>(GlobalFragments{keys + Page::KEY_BYTES}, tokens, lane, near, far, heads.outputs);
   }
 }

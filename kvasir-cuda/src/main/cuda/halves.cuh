@@ -1,6 +1,7 @@
 // Attention on an fp16 tile of 16 tokens. Fragments load a chunk from shared memory, or straight from global memory, whose
 // order is that of the registers.
 #pragma once
+#include "limits.cuh"
 #include "pages.cuh"
 #include "softmax.cuh"
 
@@ -54,15 +55,17 @@ DEVICE void addValues(const FRAGMENTS& values, int tokens, int lane, u32 near, u
   }
 }
 
-template <int D, class FRAGMENTS>
-DEVICE void attendTile(Heads<Eight, D>& heads, const FRAGMENTS& keys, int tokens, int lane, float scale, u32& near,
-                       u32& far) {
+// position: of the tile's first token
+template <int D, class FRAGMENTS, class LIMITS>
+DEVICE void attendTile(Heads<Eight, D>& heads, const FRAGMENTS& keys, const LIMITS& limits, int position, int tokens, int lane,
+                       float scale, u32& near, u32& far) {
   float c[4] = {0.f, 0.f, 0.f, 0.f};
   scoreTile<D>(keys, heads.queries, c);
   const int row = lane >> 2;
-  const bool first = row < tokens, second = row + 8 < tokens;
-  const float x0[2] = {first ? c[0] * scale : minusInfinity(), second ? c[2] * scale : minusInfinity()};
-  const float x1[2] = {first ? c[1] * scale : minusInfinity(), second ? c[3] * scale : minusInfinity()};
+  const bool first = row < tokens && limits.sees(position + row);
+  const bool second = row + 8 < tokens && limits.sees(position + row + 8);
+  const float x0[2] = {first ? limits.cap(c[0] * scale) : minusInfinity(), second ? limits.cap(c[2] * scale) : minusInfinity()};
+  const float x1[2] = {first ? limits.cap(c[1] * scale) : minusInfinity(), second ? limits.cap(c[3] * scale) : minusInfinity()};
   float factor0, factor1;
   heads.follow(x0, x1, factor0, factor1);
   near = transpose(heads.weigh(x0[0], x1[0]));
@@ -71,11 +74,14 @@ DEVICE void attendTile(Heads<Eight, D>& heads, const FRAGMENTS& keys, int tokens
 
 // The same for four heads in two column groups: a lane computes the weights of its own rows and gets the others by a
 // shuffle.
-template <int D>
-DEVICE void attendTile(Heads<Twice, D>& heads, const float (&c)[4], int tokens, int lane, float scale, u32& near, u32& far) {
-  const bool upper = Twice::upper(lane), there = (lane >> 2) + (upper ? 8 : 0) < tokens;
-  const float x0[1] = {there ? (upper ? c[2] : c[0]) * scale : minusInfinity()};
-  const float x1[1] = {there ? (upper ? c[3] : c[1]) * scale : minusInfinity()};
+template <int D, class LIMITS>
+DEVICE void attendTile(Heads<Twice, D>& heads, const float (&c)[4], const LIMITS& limits, int position, int tokens, int lane,
+                       float scale, u32& near, u32& far) {
+  const bool upper = Twice::upper(lane);
+  const int row = (lane >> 2) + (upper ? 8 : 0);
+  const bool there = row < tokens && limits.sees(position + row);
+  const float x0[1] = {there ? limits.cap((upper ? c[2] : c[0]) * scale) : minusInfinity()};
+  const float x1[1] = {there ? limits.cap((upper ? c[3] : c[1]) * scale) : minusInfinity()};
   float factor0, factor1;
   heads.follow(x0, x1, factor0, factor1);
   const u32 own = transpose(heads.weigh(x0[0], x1[0]));

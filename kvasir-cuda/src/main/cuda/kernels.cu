@@ -3,6 +3,7 @@
 #include "baselines.cuh"
 #include "bits.cuh"
 #include "encode.cuh"
+#include "experts.cuh"
 #include "gemm.cuh"
 #include "gemv.cuh"
 #include "mining.cuh"
@@ -19,6 +20,9 @@
 #define HALVES(D)                                                                                                      \
   extern "C" __global__ void __launch_bounds__(512, 1) attend_fp16_d##D(const __grid_constant__ Attention a) {          \
     attendHalves<D>(a);                                                                                                \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(512, 1) attend_fp16_d##D##_limited(const __grid_constant__ Attention a) { \
+    attendHalves<D, Limited>(a);                                                                                       \
   }                                                                                                                    \
   extern "C" __global__ void append_d##D(const PageEntry* places, u64 offset, const u16* keys, const u16* values) {     \
     appendRow<D>(places, offset, keys, values);                                                                        \
@@ -39,6 +43,10 @@
   extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
       attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
     attendInTurn<BITS, D, SETS>(a);                                                                                    \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
+      attend_kivi##BITS##_d##D##_sets##SETS##_limited(const __grid_constant__ Attention a) {                           \
+    attendInTurn<BITS, D, SETS, Limited>(a);                                                                           \
   }
 
 HALVES(64) HALVES(96) HALVES(128) HALVES(256)
@@ -155,21 +163,43 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) add_and_normalize(floa
 }
 
 extern "C" __global__ void __launch_bounds__(PART_THREADS) activate(const float* gateAndUp, u32 columns, CodedRows coded) {
-  activatePart(gateAndUp, columns, coded);
+  activatePart<Silu>(gateAndUp, columns, coded);
+}
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) activate_gelu(const float* gateAndUp, u32 columns, CodedRows coded) {
+  activatePart<Gelu>(gateAndUp, columns, coded);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) finish_update(float* update, const float* bias, const float* norm,
+                                                                        float epsilon, float scale, u32 hidden) {
+  finishUpdate(update, bias, norm, epsilon, scale, hidden);
+}
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) normalize_all_heads(const __grid_constant__ AllHeadsNorm n) {
+  normalizeAllHeads(n);
+}
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) cap_logits(float* logits, u32 vocabulary, float scale, float cap) {
+  capLogits(logits, vocabulary, scale, cap);
 }
 
 extern "C" __global__ void __launch_bounds__(PART_THREADS) code_halves(const u16* x, u32 columns, CodedRows coded) {
   codePart(x, columns, coded);
 }
 
-#define READ(NAME, BITS, D)                                                                                            \
-  extern "C" __global__ void __launch_bounds__(32 * PROMPT_WARPS, 2)                                                   \
+// BLOCKS of a multiprocessor bound registers: queries and outputs of heads of 256 take all that a thread can have.
+#define READ(NAME, BITS, D, BLOCKS)                                                                                    \
+  extern "C" __global__ void __launch_bounds__(32 * PROMPT_WARPS, BLOCKS)                                              \
       read_##NAME##_d##D(const __grid_constant__ Prompt p) {                                                           \
     readPrompt<BITS, D>(p);                                                                                            \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(32 * PROMPT_WARPS, BLOCKS)                                              \
+      read_##NAME##_d##D##_limited(const __grid_constant__ Prompt p) {                                                 \
+    readPrompt<BITS, D, true>(p);                                                                                      \
   }
-READ(fp16, 16, 64) READ(fp16, 16, 96) READ(fp16, 16, 128)
-READ(kivi2, 2, 64) READ(kivi2, 2, 96) READ(kivi2, 2, 128)
-READ(kivi4, 4, 64) READ(kivi4, 4, 96) READ(kivi4, 4, 128)
+READ(fp16, 16, 64, 2) READ(fp16, 16, 96, 2) READ(fp16, 16, 128, 2) READ(fp16, 16, 256, 1)
+READ(kivi2, 2, 64, 2) READ(kivi2, 2, 96, 2) READ(kivi2, 2, 128, 2) READ(kivi2, 2, 256, 1)
+READ(kivi4, 4, 64, 2) READ(kivi4, 4, 96, 2) READ(kivi4, 4, 128, 2) READ(kivi4, 4, 256, 1)
 
 #define TURN(D) \
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
@@ -184,8 +214,12 @@ TURN(64) TURN(96) TURN(128) TURN(256)
 
 #define WEIGHTS(NAME, KIND)                                                                                            \
   extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
-      const __grid_constant__ Weights embedding, const u32* tokens, u32 hidden, float* x) {                            \
-    embedRow<KIND>(embedding, tokens, hidden, x);                                                                      \
+      const __grid_constant__ Weights embedding, const u32* tokens, u32 hidden, float* x, float scale) {               \
+    embedRow<KIND>(embedding, tokens, hidden, x, scale);                                                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256, 2) multiply_experts_##NAME(                                         \
+      const __grid_constant__ ExpertProduct e) {                                                                       \
+    multiplyExperts<KIND>(e);                                                                                          \
   }                                                                                                                    \
   PRODUCT(NAME, KIND, 1, 1)                                                                                            \
   PRODUCT(NAME, KIND, 2, 1) PRODUCT(NAME, KIND, 2, 2)                                                                  \
@@ -201,6 +235,16 @@ WEIGHTS(groups4, GroupWeights<4>)
 WEIGHTS(sixteens, SixteenWeights)
 WEIGHTS(halves, HalfWeights)
 
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) route_experts(const __grid_constant__ Routed r) { routeExperts(r); }
+
+extern "C" __global__ void __launch_bounds__(ROW_THREADS) order_pairs(const __grid_constant__ Ordering o) { orderPairs(o); }
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) gather_rows(const __grid_constant__ Gathering g) { gatherRow(g); }
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) combine_experts(const __grid_constant__ Combining c) {
+  combineExperts(c);
+}
+
 // Weights in blocks, for 9.0 alone: instructions of warpgroups exist nowhere else.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 extern "C" __global__ void __launch_bounds__(ROW_THREADS) normalize_to_blocks(
@@ -209,7 +253,12 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) normalize_to_blocks(
 }
 
 extern "C" __global__ void __launch_bounds__(PART_THREADS) activate_to_blocks(const float* gateAndUp, u32 columns, BlockRows to) {
-  activateToBlocks(gateAndUp, columns, to);
+  activateToBlocks<Silu>(gateAndUp, columns, to);
+}
+
+extern "C" __global__ void __launch_bounds__(PART_THREADS) activate_gelu_to_blocks(const float* gateAndUp, u32 columns,
+                                                                                   BlockRows to) {
+  activateToBlocks<Gelu>(gateAndUp, columns, to);
 }
 
 extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(const u16* x, u32 columns, BlockRows to) {
@@ -238,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(cons
 
 #define BLOCKS(NAME, KIND, SLOTS)                                                                                      \
   extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
-      const u8* embedding, const u32* tokens, u32 hidden, float* x) {                                                  \
-    embedFromBlocks<KIND>(embedding, tokens, hidden, x);                                                               \
+      const u8* embedding, const u32* tokens, u32 hidden, float* x, float scale) {                                     \
+    embedFromBlocks<KIND>(embedding, tokens, hidden, x, scale);                                                        \
   }                                                                                                                    \
   GEMV(NAME, KIND, 1, SLOTS) GEMV(NAME, KIND, 2, SLOTS)
 

@@ -28,17 +28,18 @@ struct BlockRows {
 
 constexpr int HELD_PAIRS = 4;   // of a thread: rows of up to 8192 columns stay in registers
 
-// grid (rows), 1024 threads: x += update, if there is one, and its norm as operands. rowOf selects rows, if given. Threads take
-// pairs in the order of the operands, so that each has what it stores.
+// grid (rows), 1024 threads: x += update, if there is one, and its norm as operands, or x itself without a weight. rowOf selects
+// rows, if given. Threads take pairs in the order of the operands, so that each has what it stores.
 DEVICE void normalizeToBlocks(float* x, const float* update, const float* weight, float epsilon, int hidden, const u32* rowOf,
                               const BlockRows& to) {
   letNextBegin();
   float2 held[HELD_PAIRS], weights[HELD_PAIRS];
   auto pairOf = [](int i) { return (i / 128 * BLOCK_COLUMNS + BlockRows::columnOf(i % 128)) / 2; };
+  auto weightOf = [&](int pair) { return weight == nullptr ? float2{1.f, 1.f} : reinterpret_cast<const float2*>(weight)[pair]; };
 #pragma unroll
   for (int k = 0; k < HELD_PAIRS; k++) {   // constant, so these loads may start before the previous kernel ends
     const int i = threadIdx.x + k * ROW_THREADS;
-    if (i < hidden / 2) weights[k] = reinterpret_cast<const float2*>(weight)[pairOf(i)];
+    if (i < hidden / 2) weights[k] = weightOf(pairOf(i));
   }
   awaitPrevious();
   const u32 row = blockIdx.x, from = rowOf == nullptr ? row : rowOf[row];
@@ -67,7 +68,7 @@ DEVICE void normalizeToBlocks(float* x, const float* update, const float* weight
     const float2 v = sumOf(pairOf(i));
     squares = fmaf(v.y, v.y, fmaf(v.x, v.x, squares));
   }
-  const float factor = 1.f / sqrtf(sumOfBlock(squares) / hidden + epsilon);
+  const float factor = weight == nullptr ? 1.f : 1.f / sqrtf(sumOfBlock(squares) / hidden + epsilon);
 #pragma unroll
   for (int k = 0; k < HELD_PAIRS; k++) {
     const int i = threadIdx.x + k * ROW_THREADS;
@@ -76,13 +77,13 @@ DEVICE void normalizeToBlocks(float* x, const float* update, const float* weight
     }
   }
   for (int i = threadIdx.x + HELD_PAIRS * ROW_THREADS; i < hidden / 2; i += ROW_THREADS) {   // what this thread has written
-    const float2 v = numbers[pairOf(i)], w = reinterpret_cast<const float2*>(weight)[pairOf(i)];
+    const float2 v = numbers[pairOf(i)], w = weightOf(pairOf(i));
     to.store(row, i / 128, i % 128, hidden, w.x * (v.x * factor), w.y * (v.y * factor));
   }
 }
 
-// grid (rows, columns / 1024), 256 threads: silu(gate) * up as operands; both are in one row, gate first.
-DEVICE void activateToBlocks(const float* gateAndUp, int columns, const BlockRows& to) {
+// grid (rows, columns / 1024), 256 threads: the activated gate times up as operands; both are in one row, gate first.
+template <class GATE> DEVICE void activateToBlocks(const float* gateAndUp, int columns, const BlockRows& to) {
   letNextBegin();
   awaitPrevious();
   const float2* gate = reinterpret_cast<const float2*>(gateAndUp + (size_t)blockIdx.x * 2 * columns);
@@ -92,7 +93,7 @@ DEVICE void activateToBlocks(const float* gateAndUp, int columns, const BlockRow
   for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
     const int column = i / 128 * BLOCK_COLUMNS + BlockRows::columnOf(i % 128);
     const float2 g = gate[column / 2], u = up[column / 2];
-    to.store(blockIdx.x, i / 128, i % 128, columns, g.x / (1.f + expf(-g.x)) * u.x, g.y / (1.f + expf(-g.y)) * u.y);
+    to.store(blockIdx.x, i / 128, i % 128, columns, GATE::of(g.x) * u.x, GATE::of(g.y) * u.y);
   }
 }
 
@@ -110,13 +111,13 @@ DEVICE void halvesToBlocks(const u16* x, int columns, const BlockRows& to) {
 }
 
 // grid (rows)
-template <class KIND> DEVICE void embedFromBlocks(const u8* blocks, const u32* tokens, int hidden, float* x) {
+template <class KIND> DEVICE void embedFromBlocks(const u8* blocks, const u32* tokens, int hidden, float* x, float scale) {
   letNextBegin();
   awaitPrevious();
   const int token = tokens[blockIdx.x];
 #pragma unroll 4
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
     const size_t block = (size_t)(token / BLOCK_ROWS) * (hidden / BLOCK_COLUMNS) + i / BLOCK_COLUMNS;
-    x[(size_t)blockIdx.x * hidden + i] = KIND::at(blocks + block * KIND::BYTES, token, i);
+    x[(size_t)blockIdx.x * hidden + i] = scale * KIND::at(blocks + block * KIND::BYTES, token, i);
   }
 }

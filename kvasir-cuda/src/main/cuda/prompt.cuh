@@ -19,6 +19,11 @@ struct PromptRun {
 
   DEVICE int sinkPages() const { return (sinks + PAGE_TOKENS - 1) / PAGE_TOKENS; }
 
+  // The position of a page's first token, by its place in the table.
+  DEVICE int positionAt(int page) const {
+    return page < (int)packedPages ? (int)sinks + PAGE_TOKENS * page : positionOf(page - (int)packedPages);
+  }
+
   // The position of an fp16 page's first token, below 0 for dequantized pages, which come first; and the number of pages
   // with tokens up to a position.
   DEVICE int positionOf(int halfPage) const {
@@ -40,6 +45,27 @@ struct Prompt {
   float scale;          // factor of scores, times log2(e)
   u32 sharing;          // query heads per KV head
   u32 queryHeads;
+  u32 window;           // tokens that a row attends to, its own included; of `limited` kernels, like the next one
+  float cap;            // bound of scores, times log2(e); 0 for none
+};
+
+// The tokens of a page that a lane's rows r and r + 8 attend to.
+struct SeenTokens {
+  static constexpr bool LIMITED = false;
+  int ends[2];
+
+  DEVICE bool has(int h, int token) const { return token < ends[h]; }
+  DEVICE float cap(float score) const { return score; }
+};
+
+// The same with a sliding window and a soft cap. A row may attend to no token of a page.
+struct WindowTokens {
+  static constexpr bool LIMITED = true;
+  int begins[2], ends[2];
+  float most;
+
+  DEVICE bool has(int h, int token) const { return token >= begins[h] && token < ends[h]; }
+  DEVICE float cap(float score) const { return most > 0.f ? most * tanhf(score / most) : score; }
 };
 
 // Converts codes at bit B of either half of a word to halves: with the exponent of 2^(10 - B), a step of the codes is one.
@@ -60,6 +86,7 @@ DEVICE u32 multiplyAddHalves(u32 a, u32 b, u32 c) {
 // A warp's state for its 16 queries; a lane has rows r and r + 8.
 template <int D> struct Reader {
   static constexpr int STEPS = D / 16;
+  static constexpr float LEAST = -1e30f;
   u32 queries[STEPS][4];
   float scores[8][4];          // (tokens / 8), then weights
   float outputs[2 * STEPS][4]; // (channels / 8)
@@ -86,8 +113,7 @@ template <int D> struct Reader {
   }
 
   // Converts scores to weights and rescales the sums so far to the new maximum.
-  // seen: number of tokens of the page that rows r and r + 8 attend to
-  DEVICE void weigh(float scale, int seen0, int seen1) {
+  template <class TOKENS> DEVICE void weigh(float scale, const TOKENS& seen) {
     const int q = threadIdx.x & 3;
     float largest[2] = {most[0], most[1]};
 #pragma unroll
@@ -95,7 +121,7 @@ template <int D> struct Reader {
 #pragma unroll
       for (int e = 0; e < 4; e++) {
         const int token = 8 * n + 2 * q + (e & 1);
-        scores[n][e] = token < (e < 2 ? seen0 : seen1) ? scores[n][e] * scale : minusInfinity();
+        scores[n][e] = seen.has(e >> 1, token) ? seen.cap(scores[n][e] * scale) : minusInfinity();
         largest[e >> 1] = fmaxf(largest[e >> 1], scores[n][e]);
       }
     }
@@ -103,6 +129,7 @@ template <int D> struct Reader {
     for (int h = 0; h < 2; h++) {
       largest[h] = fmaxf(largest[h], __shfl_xor_sync(ALL_LANES, largest[h], 1));
       largest[h] = fmaxf(largest[h], __shfl_xor_sync(ALL_LANES, largest[h], 2));
+      if (TOKENS::LIMITED && largest[h] == minusInfinity()) largest[h] = LEAST;   // no token so far: weights are zero, not NaN
       const float factor = powerOfTwo(most[h] - largest[h]);
       most[h] = largest[h];
       sums[h] *= factor;
@@ -132,7 +159,8 @@ template <int D> struct Reader {
 };
 
 // Attends an fp16 page in shared memory; memory after its last token may hold NaN.
-template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int tokens, float scale, int seen0, int seen1) {
+template <int D, class TOKENS>
+DEVICE void readHalves(Reader<D>& reader, const u8* page, int tokens, float scale, const TOKENS& seen) {
   using Page = HalfPage<D>;
   const int lane = threadIdx.x % 32, q = lane & 3;
   reader.clearScores();
@@ -145,7 +173,7 @@ template <int D> DEVICE void readHalves(Reader<D>& reader, const u8* page, int t
       reader.score(2 * tile + 1, step, keys.y, keys.w);
     }
   }
-  reader.weigh(scale, seen0, seen1);
+  reader.weigh(scale, seen);
 #pragma unroll
   for (int tile = 0; tile < PAGE_TILES; tile++) {
     u32 weights[4];
@@ -197,8 +225,9 @@ DEVICE void addWord(Reader<D>& reader, int tile, int step, u32 word, const u32 (
   }
 }
 
-// Attends a packed page in shared memory, which all rows see whole.
-template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* page, float scale) {
+// Attends a packed page in shared memory.
+template <int BITS, int D, class TOKENS>
+DEVICE void readPacked(Reader<D>& reader, const u8* page, float scale, const TOKENS& seen) {
   using Page = PackedPage<BITS, D>;
   const int lane = threadIdx.x % 32, q = lane & 3;
   reader.clearScores();
@@ -220,7 +249,7 @@ template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* p
       for (int tile = 0; tile < 4; tile++) scoreWord<BITS, D, 0>(reader, tile, step, wordOf(words, tile), scales, zeros);
     }
   }
-  reader.weigh(scale, PAGE_TOKENS, PAGE_TOKENS);
+  reader.weigh(scale, seen);
   u32 weights[4][4];
 #pragma unroll
   for (int tile = 0; tile < 4; tile++) reader.weights(tile, weights[tile]);
@@ -242,8 +271,8 @@ template <int BITS, int D> DEVICE void readPacked(Reader<D>& reader, const u8* p
 }
 
 // grid (queries / 64, KV heads, chunks), 128 threads, two fp16 pages of dynamic shared memory. BITS 16: packed pages have
-// been dequantized to another place.
-template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
+// been dequantized to another place. LIMITED: with a window, whose hidden pages are not read, and a soft cap.
+template <int BITS, int D, bool LIMITED = false> DEVICE void readPrompt(const Prompt& p) {
   extern __shared__ __align__(128) u8 dynamicMemory[];
   letNextBegin();
   awaitPrevious();
@@ -254,19 +283,28 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
   const int lastRow = (min(first + PROMPT_QUERIES, queries) - 1) / p.sharing;
   const int pages = run.pagesTo(run.firstPosition + lastRow);
   const PageEntry* entries = p.entries + run.firstEntry;
+  // The first position that a row of this block attends to, and the first page from one on with that or a later one.
+  const int earliest = LIMITED ? (int)(run.firstPosition + first / p.sharing + 1) - (int)p.window : 0;
+  auto seenFrom = [&](int page) {
+    if (LIMITED) {
+      while (page < pages && run.positionAt(page) + PAGE_TOKENS <= earliest) page++;
+    }
+    return page;
+  };
 
-  auto fetch = [&](int page) {
+  auto fetch = [&](int page, int slot) {
     if (page < pages) {
       const bool packed = BITS < 16 && page < run.packedPages;
       const int bytes = packed ? PackedPage<BITS < 16 ? BITS : 2, D>::BYTES : HalfPage<D>::BYTES;
       const u64 offset = page < run.packedPages ? p.packedOffset : p.halfOffset;
       const u8* from = addressOf(entries[page]) + offset + (size_t)blockIdx.y * bytes;
-      const u32 to = sharedAddress(dynamicMemory) + page % 2 * HalfPage<D>::BYTES;
+      const u32 to = sharedAddress(dynamicMemory) + slot * HalfPage<D>::BYTES;
       for (int at = 16 * threadIdx.x; at < bytes; at += 16 * 32 * PROMPT_WARPS) copyAhead(to + at, from + at);
     }
     endCopies();
   };
-  fetch(0);
+  int page = seenFrom(LIMITED ? min(max(earliest - (int)run.sinks, 0) / PAGE_TOKENS, (int)run.packedPages) : 0);
+  fetch(page, 0);
 
   Reader<D> reader;
   reader.begin();
@@ -282,20 +320,32 @@ template <int BITS, int D> DEVICE void readPrompt(const Prompt& p) {
       reader.queries[step][2 + h] = *reinterpret_cast<const u32*>(from + 16 * step + 8 + 2 * q);
     }
   }
+  // Returns which tokens of a page the lane's rows attend to, given those that causality leaves.
+  auto seenOf = [&](int page, int end0, int end1) {
+    if constexpr (LIMITED) {
+      const int before = run.positionAt(page) - run.firstPosition + (int)p.window - 1;
+      return WindowTokens{{rows[0] - before, rows[1] - before}, {end0, end1}, p.cap};
+    } else {
+      return SeenTokens{{end0, end1}};
+    }
+  };
 #pragma unroll 1
-  for (int page = 0; page < pages; page++) {
-    fetch(page + 1);
+  for (int slot = 0; page < pages; slot ^= 1) {
+    const int next = seenFrom(page + 1);
+    fetch(next, slot ^ 1);
     awaitCopies<1>();
     __syncthreads();
-    const u8* at = dynamicMemory + page % 2 * HalfPage<D>::BYTES;
+    const u8* at = dynamicMemory + slot * HalfPage<D>::BYTES;
     if (BITS < 16 && page < run.packedPages) {
-      readPacked<BITS < 16 ? BITS : 2, D>(reader, at, p.scale);
+      readPacked<BITS < 16 ? BITS : 2, D>(reader, at, p.scale, seenOf(page, PAGE_TOKENS, PAGE_TOKENS));
     } else {
       const int before = run.positionOf(page - run.packedPages) - run.firstPosition;   // row of the page's first token
       const int tokens = tokensOf(entries[page]);
-      readHalves<D>(reader, at, tokens, p.scale, min(tokens, rows[0] + 1 - before), min(tokens, rows[1] + 1 - before));
+      const int end0 = min(tokens, rows[0] + 1 - before), end1 = min(tokens, rows[1] + 1 - before);
+      readHalves<D>(reader, at, tokens, p.scale, seenOf(page, end0, end1));
     }
     __syncthreads();   // before the slot is filled again
+    page = next;
   }
 #pragma unroll
   for (int h = 0; h < 2; h++) {

@@ -45,12 +45,22 @@ DEVICE float sumOfBlock(float x) {
   return sum;
 }
 
-// Quantizes a row of the residual stream after RMS normalization.
-DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, const CodedRows& to, int row) {
+// Returns one over the root mean square of a row.
+DEVICE float rootMeanSquareFactor(const float* x, int columns, float epsilon) {
   float squares = 0.f;
 #pragma unroll 4
   for (int i = threadIdx.x; i < columns; i += ROW_THREADS) squares = fmaf(x[i], x[i], squares);
-  const float factor = 1.f / sqrtf(sumOfBlock(squares) / columns + epsilon);
+  return 1.f / sqrtf(sumOfBlock(squares) / columns + epsilon);
+}
+
+// Quantizes a row of the residual stream after RMS normalization; without a weight, as it is.
+DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, const CodedRows& to, int row) {
+  if (weight == nullptr) {
+#pragma unroll 4
+    for (int i = threadIdx.x; i < columns; i += ROW_THREADS) codeGroup(x[i], to, row, i / 32, columns / 32);
+    return;
+  }
+  const float factor = rootMeanSquareFactor(x, columns, epsilon);
 #pragma unroll 4
   for (int i = threadIdx.x; i < columns; i += ROW_THREADS) {   // columns are a multiple of 32: warps stay whole
     codeGroup(weight[i] * (x[i] * factor), to, row, i / 32, columns / 32);
@@ -58,14 +68,14 @@ DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int
 }
 
 // grid (rows)
-template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* tokens, int hidden, float* x) {
+template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* tokens, int hidden, float* x, float scale) {
   letNextBegin();
   awaitPrevious();
   const int token = tokens[blockIdx.x];
 #pragma unroll 4
   for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
     const size_t chunk = (size_t)(token / 16) * (hidden / 32) + i / 32;
-    x[(size_t)blockIdx.x * hidden + i] = KIND::at(embedding, chunk, token, i);
+    x[(size_t)blockIdx.x * hidden + i] = scale * KIND::at(embedding, chunk, token, i);
   }
 }
 
@@ -84,15 +94,79 @@ DEVICE void addAndNormalize(float* x, const float* update, const float* weight, 
   normalizeRow(row, weight, epsilon, hidden, coded, to);
 }
 
-// grid (rows, columns / 1024), 256 threads: quantizes silu(gate) * up; both are in one row, gate first.
-DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
+// grid (rows): what a family does to the output of attention or of the feed-forward layer before it is added to the residual
+// stream: a bias, a norm and a factor.
+DEVICE void finishUpdate(float* update, const float* bias, const float* norm, float epsilon, float scale, int hidden) {
+  letNextBegin();
+  awaitPrevious();
+  float* row = update + (size_t)blockIdx.x * hidden;
+  if (bias != nullptr) {
+#pragma unroll 4
+    for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) row[i] += bias[i];
+    // Below, a thread reads only what it has written itself.
+  }
+  const float factor = norm != nullptr ? rootMeanSquareFactor(row, hidden, epsilon) : 1.f;
+#pragma unroll 4
+  for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
+    row[i] = scale * (norm != nullptr ? norm[i] * (row[i] * factor) : row[i]);
+  }
+}
+
+// The norms of all queries and of all keys of a row, in families that normalize these together instead of by head.
+struct AllHeadsNorm {
+  float* projected;           // (rows, stride): queries, keys, values
+  const float* queryWeight;   // (queries)
+  const float* keyWeight;     // (keys)
+  u32 queries, keys;          // numbers of a row
+  u32 stride;
+  float epsilon;
+};
+
+// grid (rows, 2), 1024 threads: queries and keys
+DEVICE void normalizeAllHeads(const AllHeadsNorm& n) {
+  letNextBegin();
+  awaitPrevious();
+  const bool isKey = blockIdx.y == 1;
+  float* x = n.projected + (size_t)blockIdx.x * n.stride + (isKey ? n.queries : 0);
+  const float* weight = isKey ? n.keyWeight : n.queryWeight;
+  const int count = isKey ? n.keys : n.queries;
+  const float factor = rootMeanSquareFactor(x, count, n.epsilon);
+#pragma unroll 4
+  for (int i = threadIdx.x; i < count; i += ROW_THREADS) x[i] = weight[i] * (x[i] * factor);
+}
+
+// grid (rows, vocabulary / 1024), 256 threads: scales logits and bounds them by a soft cap, if it is above 0.
+DEVICE void capLogits(float* logits, int vocabulary, float scale, float cap) {
+  letNextBegin();
+  awaitPrevious();
+  float* row = logits + (size_t)blockIdx.x * vocabulary;
+  const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, vocabulary);
+#pragma unroll 4
+  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+    const float x = scale * row[i];
+    row[i] = cap > 0.f ? cap * tanhf(x / cap) : x;
+  }
+}
+
+// Activations of gates.
+struct Silu {
+  DEVICE static float of(float x) { return x / (1.f + expf(-x)); }
+};
+
+// The tanh approximation, with the constants of dev.kvasir.kernel.Gelu.
+struct Gelu {
+  DEVICE static float of(float x) { return x / (1.f + expf(x * fmaf(x * x, -0.07135481627f, -1.5957691216f))); }
+};
+
+// grid (rows, columns / 1024), 256 threads: quantizes the activated gate times up; both are in one row, gate first.
+template <class GATE> DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
   const float* gate = gateAndUp + (size_t)blockIdx.x * 2 * columns;
   const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, columns);
 #pragma unroll 4
   for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
-    const float x = gate[i] / (1.f + expf(-gate[i])) * gate[columns + i];
+    const float x = GATE::of(gate[i]) * gate[columns + i];
     codeGroup(x, coded, blockIdx.x, i / 32, columns / 32);
   }
 }
@@ -123,6 +197,14 @@ struct Turning {
   u32 pairs;                 // of rotary channels
   u32 neighbours;            // whether pairs are adjacent channels, or half of the rotary channels apart
   float epsilon;             // of the norms of heads
+  float queryScale;          // factor of queries
+  float rotaryScale;         // factor of the rotary channels of queries
+  float temperature;         // queries are scaled by 1 + temperature * ln(1 + position / temperatureLength); 0 for none
+  u32 temperatureLength;
+
+  DEVICE float queryFactor(u32 position) const {
+    return temperature == 0.f ? queryScale : queryScale * (1.f + temperature * logf(1.f + (float)(position / temperatureLength)));
+  }
 };
 
 // Returns one over the root mean square of a head; each of D / 2 threads has two channels.
@@ -159,6 +241,9 @@ template <int D> DEVICE void turnHead(const Turning& t, int row, int head, int f
     a = turned;
   }
   if (head < t.queryHeads) {
+    const float factor = t.queryFactor(t.positions[row]) * (turns ? t.rotaryScale : 1.f);
+    a *= factor;
+    b *= factor;
     u16* query = t.queries + ((size_t)row * t.queryHeads + head) * D;
     query[first] = toHalf(a);
     query[second] = toHalf(b);

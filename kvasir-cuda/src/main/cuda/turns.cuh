@@ -91,9 +91,19 @@ DEVICE void arriveInTurn(const Attention& a, Turn* turns, int count) {
   turns[t].begin = last;
 }
 
+// Lets turns begin at the first page that the query attends to. A turn with none of these is left without packed pages.
+template <class LIMITS> DEVICE void skipHidden(const Attention& a, Turn* turns, int count) {
+  for (int t = threadIdx.x; t < count; t += blockDim.x) {
+    const TurnWork work(a, turns[t]);
+    const u32 hidden = LIMITS(a, work.sequence, work.entries).hiddenPages();
+    turns[t].begin = min(max(turns[t].begin, hidden), turns[t].end);
+  }
+  __syncthreads();
+}
+
 // Attends packed pages and fp16 pages, for up to four heads in each of SETS sets.
 // dynamic memory: rings of warps, outputs of warps, turns
-template <int BITS, int D, int SETS> DEVICE void attendInTurn(const Attention& a) {
+template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void attendInTurn(const Attention& a) {
   using Page = PackedPage<BITS, D>;
   __shared__ BlockMemory block;
   letNextBegin();
@@ -107,6 +117,7 @@ template <int BITS, int D, int SETS> DEVICE void attendInTurn(const Attention& a
     reinterpret_cast<uint4*>(turns)[i] = reinterpret_cast<const uint4*>(a.turns + firstTurn)[i];
   }
   __syncthreads();
+  if constexpr (LIMITS::LIMITED) skipHidden<LIMITS>(a, turns, count);
 
   PackedHeads<D> heads[SETS];
   auto loadQueries = [&](const TurnWork& work) {
@@ -140,13 +151,15 @@ template <int BITS, int D, int SETS> DEVICE void attendInTurn(const Attention& a
 
 #pragma unroll 1
   for (int t = 0; t < count; t++) {
+    LIMITS limits;
     {
       const TurnWork work(a, turns[t]);
+      limits = LIMITS(a, work.sequence, work.entries);
       if (t > 0 && work.split == 0) loadQueries(work);   // other splits follow those of the same heads
 #pragma unroll
       for (int s = 0; s < SETS; s++) heads[s].clear();
       if (work.sequence.halfPages > 0) {
-        attendTiles<D, SETS>(a, work, heads);
+        attendTiles<D, SETS>(a, work, limits, heads);
 #pragma unroll
         for (int s = 0; s < SETS; s++) heads[s].template toUnitsOfCodes<BITS>();
       }
@@ -160,6 +173,7 @@ template <int BITS, int D, int SETS> DEVICE void attendInTurn(const Attention& a
       ring.awaitKeys();
       scorePage<BITS, D, SETS>(ring.keys(), lane, heads, a.scale, x0, x1);
       ring.refillKeys(refill);
+      if constexpr (LIMITS::LIMITED) limits.bound(page, Twice::upper(lane), lane, x0, x1);
 #pragma unroll
       for (int s = 0; s < SETS; s++) {
         float factor0, factor1;

@@ -196,7 +196,7 @@ template <int D, class KEYS> DEVICE void attendWidths(const Attention& a) {
   PackedHeads<D> heads[1];
   heads[0].load(a.queries + work.row(a) * D, work.heads, lane);
   heads[0].clear();
-  if (work.sequence.halfPages > 0) attendTiles<D, 1>(a, work, heads);
+  if (work.sequence.halfPages > 0) attendTiles<D, 1>(a, work, Unlimited(), heads);
 
   KEYS keys;
   const int warpBytes = a.stages * KEYS::template Page<8>::BYTES;

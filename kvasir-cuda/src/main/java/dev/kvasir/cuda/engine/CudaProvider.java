@@ -4,11 +4,13 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cuda.driver.CudaException;
 import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.formats.AttentionLimits;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider;
 import java.util.Optional;
 
@@ -27,9 +29,12 @@ public final class CudaProvider implements EngineProvider {
   @Override
   public void check(LoadRequest request) {
     FileWeightSource.check(request.file(), request.config());
-    HeadBlocks.of(PageFormat.FP16, request.config().attentionShape());
+    ModelConfig config = request.config();
+    HeadBlocks.of(PageFormat.FP16, config.attentionShape());
     for (CacheSpec spec : request.cacheSpecs()) {
-      HeadBlocks.of(DeviceCacheConfig.of(spec).format(), request.config().attentionShape());
+      PageFormat format = DeviceCacheConfig.of(spec).format();
+      HeadBlocks.of(format, config.attentionShape());
+      AttentionLimits.of(config).check(format);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.cuda.formats.AttentionLimits;
 import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
@@ -130,7 +131,14 @@ final class DeviceContext implements AutoCloseable {
         cached =
             own(
                 CacheResources.open(
-                    cacheConfig, module, stream, pools, config.attentionShape(), maxRows, lock));
+                    cacheConfig,
+                    module,
+                    stream,
+                    pools,
+                    config.attentionShape(),
+                    AttentionLimits.of(config),
+                    maxRows,
+                    lock));
         resourcesByConfig.put(cacheConfig, cached);
       }
       return cached;

@@ -110,7 +110,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.config = config;
     this.maxRows = maxRows;
     this.weights = own(weights);
-    this.kernels = own(new DecoderKernels(module, stream, config, weights));
+    this.kernels = own(new DecoderKernels(module, stream, config, weights, maxRows));
     this.table = own(new PageTable(context, maxRows, MAX_ENTRIES));
     this.chunks = own(new PrefillChunks(context, maxRows));
     this.dequantized = own(new DequantizedPages(context, config));
@@ -341,6 +341,8 @@ final class DeviceDecoder implements AutoCloseable {
     kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
     listener.end(stream, "embedding");
     RowCounts counts = new RowCounts(generatedRows, rows);
+    DecoderKernels.RotatedRows rotated =
+        new DecoderKernels.RotatedRows(projected, positionsOfRows, slotsAddress, queries, rows);
     DeviceMemory added = null;
     for (int i = 0; i < config.layers(); i++) {
       DeviceWeights.Layer layer = weights.layers().get(i);
@@ -350,15 +352,7 @@ final class DeviceDecoder implements AutoCloseable {
       listener.end(stream, "add, norm");
       kernels.multiply(layer.projections(), hiddenActivations, counts, projected);
       listener.end(stream, "product q k v");
-      kernels.rotate(
-          projected,
-          layer,
-          weights.frequencies(),
-          positionsOfRows,
-          slotsAddress,
-          offsets.fp16(),
-          queries,
-          rows);
+      kernels.rotate(rotated, weights, i, offsets.fp16());
       listener.end(stream, "turn, append");
       attend(offsets);
       listener.end(stream, "attention");
@@ -370,17 +364,13 @@ final class DeviceDecoder implements AutoCloseable {
           hiddenActivations);
       listener.end(stream, "round");
       kernels.multiply(layer.output(), hiddenActivations, counts, update);
+      kernels.finish(update, layer.attentionOut(), rows);
       listener.end(stream, "product output");
       kernels.normalize(
-          x, update, layer.feedForwardNorm(), counts, 0, layer.gateAndUp(), hiddenActivations);
+          x, update, layer.feedForwardNorm(), counts, 0, layer.feedForwardIn(), hiddenActivations);
       listener.end(stream, "add, norm");
-      kernels.multiply(layer.gateAndUp(), hiddenActivations, counts, gateAndUp);
-      listener.end(stream, "product gate up");
-      kernels.activate(
-          gateAndUp, config.feedForward(), counts, layer.down(), feedForwardActivations);
-      listener.end(stream, "silu");
-      kernels.multiply(layer.down(), feedForwardActivations, counts, update);
-      listener.end(stream, "product down");
+      feedForward(layer, counts);
+      kernels.finish(update, layer.feedForwardOut(), rows);
       added = update;
     }
     if (logitRowCount > 0) {
@@ -395,10 +385,25 @@ final class DeviceDecoder implements AutoCloseable {
           hiddenActivations);
       listener.end(stream, "add, norm");
       kernels.multiply(weights.output(), hiddenActivations, logitCounts, logits);
+      kernels.capLogits(logits, config.vocabulary(), logitRowCount);
       listener.end(stream, "product logits");
       kernels.argmax(logits, config.vocabulary(), logitRowCount, argmaxTokens);
       listener.end(stream, "likeliest");
     }
+  }
+
+  private void feedForward(DeviceWeights.Layer layer, RowCounts counts) {
+    if (layer.experts() != null) {
+      kernels.runExperts(layer, x, hiddenActivations, rows, update);
+      listener.end(stream, "experts");
+      return;
+    }
+    kernels.multiply(layer.gateAndUp(), hiddenActivations, counts, gateAndUp);
+    listener.end(stream, "product gate up");
+    kernels.activate(gateAndUp, config.feedForward(), counts, layer.down(), feedForwardActivations);
+    listener.end(stream, "silu");
+    kernels.multiply(layer.down(), feedForwardActivations, counts, update);
+    listener.end(stream, "product down");
   }
 
   /** Waits for the step and returns the argmax tokens of rows with logits, until the next step. */

@@ -41,6 +41,7 @@ public record CacheResources(
   /**
    * Creates the resources of a cache configuration.
    *
+   * @param limits limits of attention, without sinks
    * @param maxRows maximum rows of a step
    */
   public static CacheResources open(
@@ -49,6 +50,7 @@ public record CacheResources(
       CudaStream stream,
       PagePools pools,
       AttentionShape shape,
+      AttentionLimits limits,
       int maxRows,
       ReentrantLock lock) {
     PageFormat format = cacheConfig.format();
@@ -71,7 +73,9 @@ public record CacheResources(
                 pools.layers(), fp16Pool.layerStride(), stride(packedPool), stride(tablePool)),
             fp16Pool.pageBytes(),
             tablePool == null ? 0 : tablePool.pageBytes());
-    PagedAttention attention = new PagedAttention(module, stream, format, shape, maxRows);
+    AttentionLimits ownLimits = limits.withSinks(cacheConfig.sinks());
+    PagedAttention attention =
+        new PagedAttention(module, stream, format, shape, maxRows, ownLimits);
     return new CacheResources(
         cacheConfig,
         fp16Pool,
@@ -81,7 +85,7 @@ public record CacheResources(
         format.newTableFactory(module, shape, pools),
         operations,
         attention,
-        PrefillAttention.of(module, format, shape),
+        PrefillAttention.of(module, format, shape, ownLimits),
         lock);
   }
 

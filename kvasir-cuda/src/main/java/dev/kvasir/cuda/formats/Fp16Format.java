@@ -43,6 +43,11 @@ record Fp16Format() implements PageFormat {
   }
 
   @Override
+  public boolean attendsWithLimits() {
+    return true;
+  }
+
+  @Override
   public PageQuantizer newQuantizer(
       KernelModule module, CudaStream stream, DeviceCacheConfig cacheConfig, AttentionShape shape) {
     return null;

@@ -64,6 +64,11 @@ public interface PageFormat {
     return false;
   }
 
+  /** Returns whether attention has kernels for windows and soft caps ({@link AttentionLimits}). */
+  default boolean attendsWithLimits() {
+    return false;
+  }
+
   /** Returns whether quantization depends on positions alone, at multiples of 256 tokens. */
   default boolean isQuantizedByPosition() {
     return true;

@@ -22,7 +22,7 @@ import java.lang.foreign.MemorySegment;
  * Attention of one query per sequence of a batch, in one layer. Queries and outputs are halves //
  * (sequences, queryHeads, headDim). A batch is {@link #plan planned} when the shape of its table
  * changes. It can then be attended any number of times, also in a graph, because the device reads
- * page counts from the table.
+ * page counts from the table. Layers with {@link AttentionLimits} have a kernel of their own.
  *
  * <p>Its argument, with the offsets in attention.cuh:
  *
@@ -34,10 +34,11 @@ import java.lang.foreign.MemorySegment;
  *                                                               96 u32 early, 100 u32 short split pages
  * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
  * 144 u64 first turns of blocks            152 u64 turns           160 u32 rows
+ * 164 u32 window     168 f32 soft cap      172 u32 sinks
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 168;
+  private static final int ARGUMENT_BYTES = 176;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final CudaContext context;
@@ -51,6 +52,9 @@ public final class PagedAttention implements AutoCloseable {
   private final AuxiliaryKernels auxiliary;
   private final Launch launch;
   private final MemorySegment argument;
+  private final AttentionLimits limits;
+  private final Kernel limitedKernel; // null if no layer has limits
+  private final Launch limitedLaunch; // null if no layer has limits
   private DeviceMemory partOutputs;
   private DeviceMemory partSums;
   private int partCapacity;
@@ -73,6 +77,22 @@ public final class PagedAttention implements AutoCloseable {
       PageFormat format,
       AttentionShape shape,
       int maxSequences) {
+    this(module, stream, format, shape, maxSequences, AttentionLimits.NONE);
+  }
+
+  /**
+   * @throws dev.kvasir.cuda.driver.DeviceException if there is no kernel for the shape or the
+   *     limits
+   */
+  PagedAttention(
+      KernelModule module,
+      CudaStream stream,
+      PageFormat format,
+      AttentionShape shape,
+      int maxSequences,
+      AttentionLimits limits) {
+    limits.check(format);
+    this.limits = limits;
     this.context = module.context();
     this.device = context.device();
     this.format = format;
@@ -90,6 +110,8 @@ public final class PagedAttention implements AutoCloseable {
     this.auxiliary = format.newAuxiliaryKernels(module, stream, shape, maxSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
     this.argument = launch.arguments();
+    this.limitedKernel = limits.any() ? module.kernel(kernel.name() + "_limited") : null;
+    this.limitedLaunch = limits.any() ? new Launch(limitedKernel, ARGUMENT_BYTES) : null;
     this.stepCapacity = SplitPlan.capacity(maxSequences) * rows();
     allocateParts(stepCapacity);
     this.arrivals = context.allocate((long) rows() * maxSequences * Integer.BYTES);
@@ -103,6 +125,8 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 84, blocks.blocks());
     argument.set(JAVA_LONG, 104, auxiliary.tableAddress(0));
     argument.set(JAVA_INT, 160, rows());
+    argument.set(JAVA_FLOAT, 168, (float) (LOG2_E * limits.cap()));
+    argument.set(JAVA_INT, 172, limits.sinks());
   }
 
   /** Returns the factor of dot products; softmax uses powers of two. */
@@ -171,15 +195,14 @@ public final class PagedAttention implements AutoCloseable {
     splitPlan = shared;
     ensureParts(splitPlan.splits() * rows() * table.sequences());
     int sharedBytes = tiling.sharedBytes(format, shape.headDim(), blocks.sets());
-    kernel.allowSharedBytes(sharedBytes);
-    launch.block(32 * tiling.warps()).shared(sharedBytes);
-    if (turns == null) {
-      launch.grid(splitPlan.splits(), rows(), table.sequences());
-    } else {
+    if (turns != null) {
       turns.plan(table, splitPlan, blockCount);
-      launch.grid(turns.blocks(), 1, 1);
       argument.set(JAVA_LONG, 144, turns.firstTurnsAddress());
       argument.set(JAVA_LONG, 152, turns.turnsAddress());
+    }
+    configure(kernel, launch, sharedBytes);
+    if (limitedLaunch != null) {
+      configure(limitedKernel, limitedLaunch, sharedBytes);
     }
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitPlan.maxPages());
@@ -187,6 +210,16 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 92, tiling.stages());
     auxiliary.plan(table, splitPlan);
     argument.set(JAVA_LONG, 112, auxiliary.workspaceAddress());
+  }
+
+  private void configure(Kernel planned, Launch with, int sharedBytes) {
+    planned.allowSharedBytes(sharedBytes);
+    with.block(32 * tiling.warps()).shared(sharedBytes);
+    if (turns == null) {
+      with.grid(splitPlan.splits(), rows(), table.sequences());
+    } else {
+      with.grid(turns.blocks(), 1, 1);
+    }
   }
 
   private void check(PageTable batch) {
@@ -230,8 +263,18 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 96, overlapped ? 1 : 0);
     AuxiliaryKernels.Call call = new AuxiliaryKernels.Call(table, offsets, queries, outputs);
     auxiliary.prologue(stream, call);
-    launch.programmaticDependent(overlapped).on(stream);
+    launch(offsets.layer()).programmaticDependent(overlapped).on(stream);
     auxiliary.epilogue(stream, call);
+  }
+
+  /** Returns the launch of a layer's kernel, with all arguments. */
+  private Launch launch(int layer) {
+    if (limitedLaunch == null || !limits.bound(layer)) {
+      return launch;
+    }
+    argument.set(JAVA_INT, 164, limits.window(layer));
+    limitedLaunch.arguments().copyFrom(argument);
+    return limitedLaunch;
   }
 
   /** Passes prompt chunks to the auxiliary kernels; {@link PrefillAttention} attends them. */

@@ -31,7 +31,9 @@ final class BlockKernels implements AutoCloseable {
             .block(ROW_THREADS)
             .argument(3, Float.floatToRawIntBits(config.normEpsilon()))
             .argument(4, config.hidden());
-    this.activate = partLaunch(module, "activate_to_blocks");
+    this.activate =
+        partLaunch(
+            module, DecoderKernels.gateKernel(config.architecture().activation()) + "_to_blocks");
     this.convertHalves = partLaunch(module, "halves_to_blocks");
     this.gemm = new BlockGemm(module, stream, formats);
     this.gemv = new BlockGemv(module, stream, formats);
@@ -43,6 +45,7 @@ final class BlockKernels implements AutoCloseable {
 
   /**
    * @param update added to {@code x} first; null for none
+   * @param weight null to write rows as they are
    * @param rowOf device address of row indices; 0 for all rows
    */
   void normalize(
@@ -56,7 +59,7 @@ final class BlockKernels implements AutoCloseable {
         .grid(rows.all(), 1, 1)
         .argument(0, x.address())
         .argument(1, DeviceMatrix.address(update))
-        .argument(2, weight.address())
+        .argument(2, DeviceMatrix.address(weight))
         .argument(5, rowOf);
     out.set(normalize, 6, rows);
     normalize.on(stream);

@@ -1,5 +1,6 @@
 package dev.kvasir.cuda.kernels;
 
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -8,10 +9,16 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Kernel;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
+import dev.kvasir.cuda.driver.Resources;
+import dev.kvasir.model.Activation;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.model.RopePattern;
+import dev.kvasir.model.Scales;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -23,7 +30,8 @@ public final class DecoderKernels implements AutoCloseable {
   private static final int ROW_THREADS = 1024;
   private static final int PART_THREADS = 256;
   private static final int PART_COLUMNS = 1024;
-  private static final int ROTATE_BYTES = 96;
+  private static final int ROTATE_BYTES = 112;
+  private static final int ALL_HEADS_BYTES = 40;
 
   /** Rows from which on heads share a thread block, and the angles that it computes. */
   private static final int MANY_ROWS = 32;
@@ -32,35 +40,68 @@ public final class DecoderKernels implements AutoCloseable {
   private static final int WEIGHTS_BYTES = 24;
 
   private final CudaStream stream;
+  private final ModelConfig config;
   private final Map<WeightFormat, Launch> embed = new EnumMap<>(WeightFormat.class);
   private final Launch normalize;
   private final Launch activate;
   private final Launch quantizeHalves;
   private final Launch rotate;
+  private final Launch normalizeHeads;
+  private final Launch finish;
+  private final Launch cap;
   private final Launch argmaxLaunch;
   private final DeviceGemm gemm;
   private final BlockKernels blocks; // null if no weights are in blocks
+  private final ExpertKernels experts; // null if no layer has experts
 
-  /** Loads the kernels for the formats of some weights; to load all of them takes a while. */
+  /**
+   * Loads the kernels for the formats of some weights; to load all of them takes a while.
+   *
+   * @param maxRows maximum rows of a step
+   */
   public DecoderKernels(
-      KernelModule module, CudaStream stream, ModelConfig config, DeviceWeights weights) {
-    this(module, stream, config, weights.formats());
+      KernelModule module,
+      CudaStream stream,
+      ModelConfig config,
+      DeviceWeights weights,
+      int maxRows) {
+    this(module, stream, config, weights.formats(), weights.layers(), maxRows);
   }
 
   DecoderKernels(
       KernelModule module, CudaStream stream, ModelConfig config, Set<WeightFormat> formats) {
+    this(module, stream, config, formats, List.of(), 0);
+  }
+
+  private DecoderKernels(
+      KernelModule module,
+      CudaStream stream,
+      ModelConfig config,
+      Set<WeightFormat> formats,
+      List<DeviceWeights.Layer> layers,
+      int maxRows) {
     this.stream = stream;
+    this.config = config;
     this.normalize =
         new Launch(module.kernel("add_and_normalize"), 8, 8, 8, 4, 4, 8, DeviceActivations.BYTES)
             .block(ROW_THREADS);
     this.activate =
-        new Launch(module.kernel("activate"), 8, 4, DeviceActivations.BYTES).block(PART_THREADS);
+        new Launch(
+                module.kernel(gateKernel(config.architecture().activation())),
+                8,
+                4,
+                DeviceActivations.BYTES)
+            .block(PART_THREADS);
     this.quantizeHalves =
         new Launch(module.kernel("code_halves"), 8, 4, DeviceActivations.BYTES).block(PART_THREADS);
     this.argmaxLaunch = new Launch(module.kernel("likeliest"), 8, 4, 8).block(ROW_THREADS);
     this.rotate =
         new Launch(module.kernel("turn_d" + config.headDim()), ROTATE_BYTES)
             .block(config.headDim() / 2);
+    this.normalizeHeads =
+        new Launch(module.kernel("normalize_all_heads"), ALL_HEADS_BYTES).block(ROW_THREADS);
+    this.finish = new Launch(module.kernel("finish_update"), 8, 8, 8, 4, 4, 4).block(ROW_THREADS);
+    this.cap = new Launch(module.kernel("cap_logits"), 8, 4, 4, 4).block(PART_THREADS);
     this.gemm = new DeviceGemm(module, stream, formats);
     this.blocks =
         formats.stream().anyMatch(WeightFormat::isBlocked)
@@ -70,15 +111,49 @@ public final class DecoderKernels implements AutoCloseable {
       Kernel embedding = module.kernel("embed_" + format.kernelName());
       // Weights in blocks have one address.
       int weightBytes = format.isBlocked() ? 8 : WEIGHTS_BYTES;
-      embed.put(format, new Launch(embedding, weightBytes, 8, 4, 8).block(ROW_THREADS));
+      embed.put(format, new Launch(embedding, weightBytes, 8, 4, 8, 4).block(ROW_THREADS));
     }
     int epsilon = Float.floatToRawIntBits(config.normEpsilon());
     normalize.argument(3, epsilon).argument(4, config.hidden());
     rotate.arguments().set(JAVA_INT, 72, config.queryHeads());
     rotate.arguments().set(JAVA_INT, 76, config.kvHeads());
-    rotate.arguments().set(JAVA_INT, 80, config.rope().dimensions() / 2);
-    rotate.arguments().set(JAVA_INT, 84, config.rope().layout() == RopeLayout.INTERLEAVED ? 1 : 0);
     rotate.arguments().set(JAVA_INT, 88, epsilon);
+    rotate.arguments().set(JAVA_FLOAT, 92, config.scales().query());
+    setHeadNorms(epsilon);
+    Scales scales = config.scales();
+    finish
+        .argument(3, epsilon)
+        .argument(4, Float.floatToRawIntBits(scales.residual()))
+        .argument(5, config.hidden());
+    cap.argument(2, Float.floatToRawIntBits(scales.logit()))
+        .argument(3, Float.floatToRawIntBits(scales.logitCap()));
+    this.experts =
+        layers.stream().anyMatch(layer -> layer.experts() != null)
+            ? new ExpertKernels(module, stream, config, layers, this, maxRows)
+            : null;
+  }
+
+  /**
+   * Sets the constants of norms of all heads together.
+   *
+   * <pre>
+   *  0 u64 projected rows    16 u64 key norm      28 u32 columns of keys       36 f32 epsilon
+   *  8 u64 query norm        24 u32 of queries    32 u32 of projected rows
+   * </pre>
+   */
+  private void setHeadNorms(int epsilon) {
+    int queries = config.queryHeads() * config.headDim();
+    int keys = config.kvHeads() * config.headDim();
+    MemorySegment argument = normalizeHeads.arguments();
+    argument.set(JAVA_INT, 24, queries);
+    argument.set(JAVA_INT, 28, keys);
+    argument.set(JAVA_INT, 32, queries + 2 * keys);
+    argument.set(JAVA_INT, 36, epsilon);
+  }
+
+  /** Returns the name of the kernel of an activation function. */
+  static String gateKernel(Activation activation) {
+    return activation == Activation.GELU ? "activate_gelu" : "activate";
   }
 
   /** Looks up the embeddings, as the first kernel of a step. */
@@ -95,6 +170,20 @@ public final class DecoderKernels implements AutoCloseable {
         .argument(1, tokens)
         .argument(2, matrix.columns())
         .argument(3, x.address())
+        .argument(4, Float.floatToRawIntBits(config.scales().embedding()))
+        .on(stream);
+  }
+
+  /** Adds the bias of a layer's part to its output, normalizes and scales it. */
+  public void finish(DeviceMemory update, DeviceWeights.Finish layer, int rows) {
+    if (layer.isNothing() && config.scales().residual() == 1) {
+      return;
+    }
+    finish
+        .grid(rows, 1, 1)
+        .argument(0, update.address())
+        .argument(1, DeviceMatrix.address(layer.bias()))
+        .argument(2, DeviceMatrix.address(layer.norm()))
         .on(stream);
   }
 
@@ -102,6 +191,7 @@ public final class DecoderKernels implements AutoCloseable {
    * Adds an update and writes the norm in the forms that the matrices of a stack multiply.
    *
    * @param update added to {@code x} first; null for none
+   * @param weight null to write rows as they are
    * @param rowOf device address of row indices; 0 for all rows
    */
   public void normalize(
@@ -118,7 +208,7 @@ public final class DecoderKernels implements AutoCloseable {
           .grid(rows.all(), 1, 1)
           .argument(0, x.address())
           .argument(1, DeviceMatrix.address(added))
-          .argument(2, weight.address())
+          .argument(2, DeviceMatrix.address(weight))
           .argument(5, rowOf);
       out.set(normalize, 6);
       normalize.on(stream);
@@ -143,6 +233,16 @@ public final class DecoderKernels implements AutoCloseable {
         gemm.multiply(matrix, activations, rows.all(), to, stride);
       }
       to += (long) matrix.rows() * Float.BYTES;
+    }
+  }
+
+  /** Scales and caps logits, if the model does. */
+  public void capLogits(DeviceMemory logits, int vocabulary, int rows) {
+    if (config.scales().logit() != 1 || config.scales().logitCap() > 0) {
+      cap.grid(rows, Math.ceilDiv(vocabulary, PART_COLUMNS), 1)
+          .argument(0, logits.address())
+          .argument(1, vocabulary)
+          .on(stream);
     }
   }
 
@@ -175,6 +275,22 @@ public final class DecoderKernels implements AutoCloseable {
     }
   }
 
+  /**
+   * Runs the experts of a layer.
+   *
+   * @param x rows before the norm, for the router
+   * @param normed the same rows as operands of products
+   * @param update receives the outputs
+   */
+  public void runExperts(
+      DeviceWeights.Layer layer,
+      DeviceMemory x,
+      DeviceActivations normed,
+      int rows,
+      DeviceMemory update) {
+    experts.run(layer, x, normed, rows, update);
+  }
+
   /** Converts halves to the forms that the matrices of a stack multiply. */
   public void convertHalves(
       DeviceMemory x, int columns, RowCounts rows, StackedMatrices stack, DeviceActivations out) {
@@ -192,39 +308,70 @@ public final class DecoderKernels implements AutoCloseable {
   }
 
   /**
-   * Adds biases, applies RoPE, and writes queries as halves and keys and values to their pages.
+   * Projected rows of a step and where they go.
    *
    * @param positions device address of a u32 per row
    * @param slots device address, as in {@code KvAppendKernel.append}
+   * @param queries receives the queries as halves
    */
-  public void rotate(
-      DeviceMemory projected,
-      DeviceWeights.Layer layer,
-      DeviceMemory frequencies,
-      long positions,
-      long slots,
-      long layerOffset,
-      DeviceMemory queries,
-      int rows) {
+  public record RotatedRows(
+      DeviceMemory projected, long positions, long slots, DeviceMemory queries, int count) {}
+
+  /**
+   * Adds biases, normalizes heads, applies RoPE, and writes queries as halves and keys and values
+   * to their pages. Norms of all heads together run before, in a kernel of their own.
+   *
+   * @param index of the layer
+   * @param layerOffset offset of the layer's fp16 pages
+   */
+  public void rotate(RotatedRows step, DeviceWeights weights, int index, long layerOffset) {
+    DeviceWeights.Layer layer = weights.layers().get(index);
+    boolean normalized = layer.normalizesAllHeads(config.headDim());
+    if (normalized) {
+      normalizeHeads(step, layer);
+    }
     MemorySegment argument = rotate.arguments();
-    argument.set(JAVA_LONG, 0, projected.address());
+    argument.set(JAVA_LONG, 0, step.projected().address());
     argument.set(JAVA_LONG, 8, DeviceMatrix.address(layer.bias()));
-    argument.set(JAVA_LONG, 16, DeviceMatrix.address(layer.queryNorm()));
-    argument.set(JAVA_LONG, 24, DeviceMatrix.address(layer.keyNorm()));
-    argument.set(JAVA_LONG, 32, frequencies.address());
-    argument.set(JAVA_LONG, 40, positions);
-    argument.set(JAVA_LONG, 48, slots);
+    argument.set(JAVA_LONG, 16, normalized ? 0 : DeviceMatrix.address(layer.queryNorm()));
+    argument.set(JAVA_LONG, 24, normalized ? 0 : DeviceMatrix.address(layer.keyNorm()));
+    setRope(argument, weights, config.ropes().of(index));
+    argument.set(JAVA_LONG, 40, step.positions());
+    argument.set(JAVA_LONG, 48, step.slots());
     argument.set(JAVA_LONG, 56, layerOffset);
-    argument.set(JAVA_LONG, 64, queries.address());
+    argument.set(JAVA_LONG, 64, step.queries().address());
+    int rows = step.count();
     int heads = argument.get(JAVA_INT, 72) + 2 * argument.get(JAVA_INT, 76);
     int blocks = rows < MANY_ROWS ? heads : Math.ceilDiv(heads, HEADS_PER_BLOCK);
     rotate.grid(rows, blocks, 1).on(stream);
   }
 
+  private void normalizeHeads(RotatedRows step, DeviceWeights.Layer layer) {
+    MemorySegment argument = normalizeHeads.arguments();
+    argument.set(JAVA_LONG, 0, step.projected().address());
+    argument.set(JAVA_LONG, 8, layer.queryNorm().address());
+    argument.set(JAVA_LONG, 16, layer.keyNorm().address());
+    normalizeHeads.grid(step.count(), 2, 1).on(stream);
+  }
+
+  /** Sets the RoPE of a layer; without one no channels rotate and queries keep their scale. */
+  private void setRope(MemorySegment argument, DeviceWeights weights, int kind) {
+    if (kind == RopePattern.NONE) {
+      argument.set(JAVA_INT, 80, 0);
+      argument.set(JAVA_FLOAT, 100, 0);
+      return;
+    }
+    RopeSettings rope = config.ropes().kinds().get(kind);
+    argument.set(JAVA_LONG, 32, weights.frequencies().get(kind).address());
+    argument.set(JAVA_INT, 80, rope.dimensions() / 2);
+    argument.set(JAVA_INT, 84, rope.layout() == RopeLayout.INTERLEAVED ? 1 : 0);
+    argument.set(JAVA_FLOAT, 96, (float) (rope.magnitude() * rope.magnitude()));
+    argument.set(JAVA_FLOAT, 100, (float) rope.temperature().rate());
+    argument.set(JAVA_INT, 104, rope.temperature().length());
+  }
+
   @Override
   public void close() {
-    if (blocks != null) {
-      blocks.close();
-    }
+    Resources.closeAll(experts, blocks);
   }
 }

@@ -99,11 +99,19 @@ record DeviceMatrix(
     return bytes == 0 ? null : context.allocate(bytes);
   }
 
-  /** Returns a random matrix for benchmarks; the same 32 rows repeat. */
+  /**
+   * Returns a random matrix for benchmarks; the same 32 rows repeat.
+   *
+   * @param blocks whether it may be in blocks
+   */
   static DeviceMatrix random(
-      CudaContext context, CudaStream stream, GgmlType type, int rows, int columns) {
-    WeightFormat format =
-        WeightFormat.of(type, columns, context.device().hasWarpgroupProducts()).orElseThrow();
+      CudaContext context,
+      CudaStream stream,
+      GgmlType type,
+      int rows,
+      int columns,
+      boolean blocks) {
+    WeightFormat format = WeightFormat.of(type, columns, blocks).orElseThrow();
     DeviceMatrix matrix = empty(context, format, rows, columns);
     long repeated = (long) ROW_STEP / WeightFormat.TILE_ROWS * (columns / WeightFormat.COLUMNS);
     try (WeightTiles tiles = new WeightTiles(format, columns, repeated)) {

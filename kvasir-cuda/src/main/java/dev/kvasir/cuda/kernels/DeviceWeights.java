@@ -9,9 +9,11 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.NormPlacement;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -19,7 +21,7 @@ import java.util.stream.Stream;
  * All weights of a decoder on a device. Matrices with the same input are stacked.
  *
  * @param output the embedding itself if the two are tied
- * @param frequencies RoPE frequencies of channel pairs
+ * @param frequencies RoPE frequencies of channel pairs, by kind of RoPE
  * @param source owner of the memory
  */
 public record DeviceWeights(
@@ -27,15 +29,31 @@ public record DeviceWeights(
     List<Layer> layers,
     DeviceMemory outputNorm,
     StackedMatrices output,
-    DeviceMemory frequencies,
+    List<DeviceMemory> frequencies,
     WeightSource source)
     implements AutoCloseable {
   /**
+   * What is added to the output of a layer's part and normalizes it.
+   *
+   * @param bias null if there is none
+   * @param norm null if there is none
+   */
+  public record Finish(DeviceMemory bias, DeviceMemory norm) {
+    boolean isNothing() {
+      return bias == null && norm == null;
+    }
+  }
+
+  /**
+   * @param attentionNorm null if the input of attention is not normalized
    * @param projections of queries, keys and values
    * @param bias of the three projections; null if there is none
-   * @param queryNorm of every query head; null if heads are not normalized
-   * @param keyNorm of every key head; null if heads are not normalized
-   * @param gateAndUp the first two matrices of the feed-forward network
+   * @param queryNorm of every query head or of all together; null if they are not normalized
+   * @param keyNorm of every key head or of all together; null if they are not normalized
+   * @param feedForwardNorm null if the input of the feed-forward network is not normalized
+   * @param gateAndUp the first two matrices of the feed-forward network; null if it has experts
+   * @param down null if the feed-forward network has experts
+   * @param experts null if the feed-forward network is dense
    */
   public record Layer(
       DeviceMemory attentionNorm,
@@ -44,9 +62,28 @@ public record DeviceWeights(
       DeviceMemory queryNorm,
       DeviceMemory keyNorm,
       StackedMatrices output,
+      Finish attentionOut,
       DeviceMemory feedForwardNorm,
       StackedMatrices gateAndUp,
-      StackedMatrices down) {}
+      StackedMatrices down,
+      DeviceExperts experts,
+      Finish feedForwardOut) {
+    /** Returns the matrix whose operands the input of the feed-forward network becomes. */
+    public StackedMatrices feedForwardIn() {
+      return experts == null ? gateAndUp : experts.gateAndUp().getFirst();
+    }
+
+    private Stream<StackedMatrices> multiplied() {
+      return Stream.concat(
+          Stream.of(projections, output),
+          experts == null ? Stream.of(gateAndUp, down) : experts.matrices());
+    }
+
+    /** Returns whether norms are of all heads together. */
+    boolean normalizesAllHeads(int headDim) {
+      return queryNorm != null && queryNorm.bytes() != (long) headDim * Float.BYTES;
+    }
+  }
 
   /** Loads the weights of a file that {@link FileWeightSource#check} has accepted. */
   public static DeviceWeights of(
@@ -68,7 +105,7 @@ public record DeviceWeights(
     StackedMatrices embedding = source.embedding();
     List<Layer> layers = new ArrayList<>();
     for (int i = 0; i < config.layers(); i++) {
-      layers.add(layer(source, i));
+      layers.add(layer(source, config, i));
       progress.layers(i + 1, config.layers());
     }
     return new DeviceWeights(
@@ -76,22 +113,35 @@ public record DeviceWeights(
         List.copyOf(layers),
         source.outputNorm(),
         source.output().orElse(embedding),
-        source.floats(
-            config.rope().frequencies().of(config.rope().base(), config.rope().dimensions())),
+        config.ropes().kinds().stream()
+            .map(rope -> rope.frequencies().of(rope.base(), rope.dimensions()))
+            .map(source::floats)
+            .toList(),
         source);
   }
 
-  private static Layer layer(WeightSource source, int index) {
+  private static Layer layer(WeightSource source, ModelConfig config, int index) {
+    NormPlacement norms = config.architecture().norms();
+    boolean routed = config.experts().filter(experts -> experts.hasExperts(index)).isPresent();
     return new Layer(
-        source.norm(index, Part.ATTENTION_NORM),
+        norm(source, index, norms.attention()),
         source.matrix(index, Part.QUERY, Part.KEY, Part.VALUE),
         source.biases(index, Part.QUERY, Part.KEY, Part.VALUE),
         source.norm(index, Part.QUERY_NORM),
         source.norm(index, Part.KEY_NORM),
         source.matrix(index, Part.OUTPUT),
-        source.norm(index, Part.FEED_FORWARD_NORM),
-        source.matrix(index, Part.GATE, Part.UP),
-        source.matrix(index, Part.DOWN));
+        new Finish(source.biases(index, Part.OUTPUT), norm(source, index, norms.attentionOut())),
+        norm(source, index, norms.feedForward()),
+        routed ? null : source.matrix(index, Part.GATE, Part.UP),
+        routed ? null : source.matrix(index, Part.DOWN),
+        routed ? source.experts(index) : null,
+        new Finish(
+            routed ? null : source.biases(index, Part.DOWN),
+            norm(source, index, norms.feedForwardOut())));
+  }
+
+  private static DeviceMemory norm(WeightSource source, int index, Optional<Part> part) {
+    return part.map(known -> source.norm(index, known)).orElse(null);
   }
 
   /** Returns the formats of all matrices. */
@@ -104,13 +154,7 @@ public record DeviceWeights(
 
   /** Returns all matrices that are multiplied with activations. */
   Stream<StackedMatrices> multiplied() {
-    return Stream.concat(
-        Stream.of(output),
-        layers.stream()
-            .flatMap(
-                layer ->
-                    Stream.of(
-                        layer.projections(), layer.output(), layer.gateAndUp(), layer.down())));
+    return Stream.concat(Stream.of(output), layers.stream().flatMap(Layer::multiplied));
   }
 
   public long bytes() {

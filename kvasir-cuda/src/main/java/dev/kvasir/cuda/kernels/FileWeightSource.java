@@ -6,10 +6,14 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
+import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.ModelConfig;
+import dev.kvasir.model.NormPlacement;
+import dev.kvasir.model.RoutedExperts;
+import dev.kvasir.model.StandardLayers;
 import dev.kvasir.model.TensorNames.Part;
 import dev.kvasir.model.TensorPlan;
-import dev.kvasir.model.WindowPattern;
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -22,14 +26,18 @@ import java.util.stream.Stream;
  * device.
  */
 public final class FileWeightSource extends WeightSource {
-  private static final List<Part> BIASED = List.of(Part.QUERY, Part.KEY, Part.VALUE);
-  private static final List<Part> UNBIASED = List.of(Part.OUTPUT, Part.GATE, Part.UP, Part.DOWN);
+  private static final String DEVICE = "a device"; // in error messages
+  private static final List<Part> PROJECTIONS = List.of(Part.QUERY, Part.KEY, Part.VALUE);
+  private static final List<Part> OUTPUTS = List.of(Part.OUTPUT, Part.DOWN);
+  private static final List<Part> UNBIASED = List.of(Part.GATE, Part.UP);
 
   private final TensorPlan plan;
+  private final ModelConfig config;
 
   FileWeightSource(CudaContext context, CudaStream stream, TensorSource file, ModelConfig config) {
     super(context, stream);
     this.plan = TensorPlan.of(config, file);
+    this.config = config;
   }
 
   /**
@@ -37,21 +45,48 @@ public final class FileWeightSource extends WeightSource {
    * kernels. Nothing is uploaded.
    */
   public static void check(TensorSource file, ModelConfig config) {
-    config.requirePlain("a device");
+    StandardLayers.require(config, DEVICE);
     TensorPlan plan = TensorPlan.of(config, file);
     plan.loadedBytes(); // throws if tensors are invalid
     for (int layer = 0; layer < config.layers(); layer++) {
-      if (config.windows().of(layer) != WindowPattern.UNBOUNDED) {
-        throw new InvalidInputException(
-            "%s: layer %d sees %d positions; a device attends to all"
-                .formatted(file.name(), layer, config.windows().of(layer)));
-      }
       checkBiases(plan, layer);
-      for (Part part : List.of(Part.QUERY_NORM, Part.KEY_NORM)) {
-        plan.norm(layer, part).ifPresent(norm -> checkNorm(file, norm, config));
-      }
+      checkHeadNorms(plan, config, layer);
     }
     matrices(plan, config).forEach(matrix -> checkMatrix(file.name(), matrix));
+    expertLayers(config).forEach(layer -> checkExperts(plan, config, layer));
+  }
+
+  private static IntStream expertLayers(ModelConfig config) {
+    return IntStream.range(0, config.layers()).filter(layer -> hasExperts(config, layer));
+  }
+
+  private static boolean hasExperts(ModelConfig config, int layer) {
+    return config.experts().filter(experts -> experts.hasExperts(layer)).isPresent();
+  }
+
+  /** Rejects experts that differ in their format, since one launch multiplies all of them. */
+  private static void checkExperts(TensorPlan plan, ModelConfig config, int layer) {
+    RoutedExperts experts = RoutedExperts.of(config, plan);
+    experts.requirePlain(layer, DEVICE);
+    try (Arena arena = Arena.ofConfined()) {
+      Tensor gate = experts.gate(layer, 0, arena);
+      Tensor down = experts.down(layer, 0, arena);
+      for (int expert = 0; expert < config.experts().orElseThrow().count(); expert++) {
+        checkExpert(plan, experts.gate(layer, expert, arena), gate);
+        checkExpert(plan, experts.up(layer, expert, arena), gate);
+        checkExpert(plan, experts.down(layer, expert, arena), down);
+      }
+    }
+  }
+
+  private static void checkExpert(TensorPlan plan, Tensor matrix, Tensor first) {
+    checkMatrix(plan.fileName(), matrix);
+    if (matrix.type() != first.type()) {
+      throw new InvalidInputException(
+          "%s: tensor '%s' has type %s; a device expects %s, like '%s'"
+              .formatted(
+                  plan.fileName(), matrix.name(), matrix.type(), first.type(), first.name()));
+    }
   }
 
   /** Rejects a layer with a bias that the device would ignore. */
@@ -61,24 +96,47 @@ public final class FileWeightSource extends WeightSource {
           .ifPresent(
               bias -> {
                 throw new InvalidInputException(
-                    "%s: layer %d has a bias '%s'; a device adds those of queries, keys and values alone"
+                    "%s: layer %d has a bias '%s'; a device adds none to gates"
                         .formatted(plan.fileName(), layer, bias.name()));
               });
     }
     List<String> biased =
-        BIASED.stream().flatMap(part -> plan.bias(layer, part).stream()).map(Tensor::name).toList();
-    if (!biased.isEmpty() && biased.size() != BIASED.size()) {
+        PROJECTIONS.stream()
+            .flatMap(part -> plan.bias(layer, part).stream())
+            .map(Tensor::name)
+            .toList();
+    if (!biased.isEmpty() && biased.size() != PROJECTIONS.size()) {
       throw new InvalidInputException(
           "%s: layer %d has the biases %s; a device expects them of queries, keys and values or of none"
               .formatted(plan.fileName(), layer, biased));
     }
   }
 
-  private static void checkNorm(TensorSource file, Tensor norm, ModelConfig config) {
-    if (norm.shape()[0] != config.keyDim()) {
+  private static void checkHeadNorms(TensorPlan plan, ModelConfig config, int layer) {
+    Optional<Tensor> queries = plan.norm(layer, Part.QUERY_NORM);
+    Optional<Tensor> keys = plan.norm(layer, Part.KEY_NORM);
+    if (queries.isPresent() != keys.isPresent()) {
       throw new InvalidInputException(
-          "%s: tensor '%s' has %d numbers; a device normalizes heads of %d channels one by one"
-              .formatted(file.name(), norm.name(), norm.shape()[0], config.keyDim()));
+          "%s: layer %d has a norm of queries or of keys alone; a device expects both or none"
+              .formatted(plan.fileName(), layer));
+    }
+    // Norms of all heads together run before the kernel that adds biases.
+    boolean isBiased = plan.bias(layer, Part.QUERY).isPresent();
+    if (isBiased && queries.filter(norm -> norm.shape()[0] != config.keyDim()).isPresent()) {
+      throw new InvalidInputException(
+          "%s: layer %d has biases and a norm of all query heads; a device expects one of the two"
+              .formatted(plan.fileName(), layer));
+    }
+    queries.ifPresent(norm -> checkNorm(plan, norm, config.keyDim(), config.queryHeads()));
+    keys.ifPresent(norm -> checkNorm(plan, norm, config.keyDim(), config.kvHeads()));
+  }
+
+  private static void checkNorm(TensorPlan plan, Tensor norm, int headDim, int heads) {
+    long numbers = norm.shape()[0];
+    if (numbers != headDim && numbers != (long) headDim * heads) {
+      throw new InvalidInputException(
+          "%s: tensor '%s' has %d numbers; a device expects the %d channels of a head or of all %d"
+              .formatted(plan.fileName(), norm.name(), numbers, headDim, heads));
     }
   }
 
@@ -91,21 +149,35 @@ public final class FileWeightSource extends WeightSource {
     }
   }
 
-  /** Returns all matrices, with the parts of fused tensors one by one. */
+  /** Returns all matrices but experts, with the parts of fused tensors one by one. */
   private static Stream<Tensor> matrices(TensorPlan plan, ModelConfig config) {
-    List<Part> parts = Stream.of(BIASED, UNBIASED).flatMap(List::stream).toList();
+    List<Part> all = Stream.of(PROJECTIONS, UNBIASED, OUTPUTS).flatMap(List::stream).toList();
+    List<Part> besideExperts = Stream.concat(PROJECTIONS.stream(), Stream.of(Part.OUTPUT)).toList();
     Stream<Tensor> ofLayers =
         IntStream.range(0, config.layers())
             .boxed()
-            .flatMap(layer -> parts.stream().map(part -> plan.weight(layer, part)));
+            .flatMap(
+                layer ->
+                    (hasExperts(config, layer) ? besideExperts : all)
+                        .stream().map(part -> plan.weight(layer, part)));
     return Stream.of(Stream.of(plan.embedding()), plan.output().stream(), ofLayers)
         .flatMap(each -> each);
   }
 
   /** Returns all vectors. */
   private static Stream<Tensor> vectors(TensorPlan plan, ModelConfig config) {
+    NormPlacement placed = config.architecture().norms();
     List<Part> norms =
-        List.of(Part.ATTENTION_NORM, Part.QUERY_NORM, Part.KEY_NORM, Part.FEED_FORWARD_NORM);
+        Stream.of(
+                placed.attention(),
+                placed.attentionOut(),
+                placed.feedForward(),
+                placed.feedForwardOut(),
+                Optional.of(Part.QUERY_NORM),
+                Optional.of(Part.KEY_NORM))
+            .flatMap(Optional::stream)
+            .toList();
+    List<Part> biased = Stream.of(PROJECTIONS, OUTPUTS).flatMap(List::stream).toList();
     Stream<Optional<Tensor>> ofLayers =
         IntStream.range(0, config.layers())
             .boxed()
@@ -113,7 +185,7 @@ public final class FileWeightSource extends WeightSource {
                 layer ->
                     Stream.concat(
                         norms.stream().map(part -> plan.norm(layer, part)),
-                        BIASED.stream().map(part -> plan.bias(layer, part))));
+                        biased.stream().map(part -> plan.bias(layer, part))));
     return Stream.concat(Stream.of(plan.outputNorm()), ofLayers.flatMap(Optional::stream));
   }
 
@@ -126,7 +198,25 @@ public final class FileWeightSource extends WeightSource {
   public static long bytes(TensorSource file, ModelConfig config, boolean blocks) {
     TensorPlan plan = TensorPlan.of(config, file);
     return matrices(plan, config).mapToLong(matrix -> bytes(file.name(), matrix, blocks)).sum()
-        + vectors(plan, config).mapToLong(vector -> vector.values() * Float.BYTES).sum();
+        + vectors(plan, config).mapToLong(vector -> vector.values() * Float.BYTES).sum()
+        + expertLayers(config).mapToLong(layer -> expertBytes(plan, config, layer)).sum();
+  }
+
+  /** Returns the bytes of a layer's experts, which are in chunks, and of its router. */
+  private static long expertBytes(TensorPlan plan, ModelConfig config, int layer) {
+    RoutedExperts tensors = RoutedExperts.of(config, plan);
+    ExpertConfig experts = config.experts().orElseThrow();
+    int hidden = config.hidden();
+    try (Arena arena = Arena.ofConfined()) {
+      WeightFormat gates =
+          DeviceMatrix.format(plan.fileName(), tensors.gate(layer, 0, arena), false);
+      WeightFormat downs =
+          DeviceMatrix.format(plan.fileName(), tensors.down(layer, 0, arena), false);
+      long each =
+          DeviceMatrix.bytes(gates, 2 * experts.width(), hidden)
+              + DeviceMatrix.bytes(downs, hidden, experts.width());
+      return experts.count() * (each + (long) hidden * Float.BYTES);
+    }
   }
 
   private static long bytes(String file, Tensor matrix, boolean blocks) {
@@ -150,6 +240,28 @@ public final class FileWeightSource extends WeightSource {
     return load(context, stream, parts.stream().map(part -> plan.weight(layer, part)).toList());
   }
 
+  @Override
+  DeviceExperts loadExperts(CudaContext context, CudaStream stream, int layer) {
+    RoutedExperts experts = RoutedExperts.of(config, plan);
+    List<StackedMatrices> gateAndUp = new ArrayList<>();
+    List<StackedMatrices> down = new ArrayList<>();
+    try (Arena arena = Arena.ofShared()) { // several threads write the tiles of a matrix
+      for (int expert = 0; expert < config.experts().orElseThrow().count(); expert++) {
+        Tensor gate = experts.gate(layer, expert, arena);
+        Tensor up = experts.up(layer, expert, arena);
+        gateAndUp.add(inChunks(context, stream, List.of(gate, up)));
+        down.add(inChunks(context, stream, List.of(experts.down(layer, expert, arena))));
+      }
+    }
+    DeviceMemory router = upload(context, stream, experts.router(layer).toFloats());
+    return DeviceExperts.of(context, stream, router, gateAndUp, down);
+  }
+
+  private StackedMatrices inChunks(CudaContext context, CudaStream stream, List<Tensor> tensors) {
+    WeightFormat format = DeviceMatrix.format(plan.fileName(), tensors.getFirst(), false);
+    return new StackedMatrices(List.of(DeviceMatrix.of(context, stream, format, tensors)));
+  }
+
   /** Stacks consecutive tensors of one format into one matrix. */
   private StackedMatrices load(CudaContext context, CudaStream stream, List<Tensor> tensors) {
     List<DeviceMatrix> made = new ArrayList<>();
@@ -170,12 +282,12 @@ public final class FileWeightSource extends WeightSource {
 
   @Override
   DeviceMemory outputNorm() {
-    return vector(Stream.of(plan.outputNorm()));
+    return floats(plan.normWeights(plan.outputNorm()));
   }
 
   @Override
   DeviceMemory norm(int layer, Part part) {
-    return plan.norm(layer, part).map(norm -> vector(Stream.of(norm))).orElse(null);
+    return plan.norm(layer, part).map(norm -> floats(plan.normWeights(norm))).orElse(null);
   }
 
   @Override

@@ -4,11 +4,14 @@ import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.format.GgmlType;
+import dev.kvasir.model.ExpertConfig;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorNames.Part;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
+import java.util.stream.IntStream;
 
 /** Random weights with the sizes of a model; steps take as long as with real ones. */
 final class RandomWeightSource extends WeightSource {
@@ -42,8 +45,37 @@ final class RandomWeightSource extends WeightSource {
     return random(context, stream, parts.stream().mapToInt(this::rows).sum(), columns);
   }
 
+  @Override
+  DeviceExperts loadExperts(CudaContext context, CudaStream stream, int layer) {
+    ExpertConfig experts = config.experts().orElseThrow();
+    float[] router = new float[experts.count() * config.hidden()];
+    Random random = new Random(layer);
+    for (int i = 0; i < router.length; i++) {
+      router[i] = (float) random.nextGaussian();
+    }
+    return DeviceExperts.of(
+        context,
+        stream,
+        upload(context, stream, router),
+        randomExperts(context, stream, 2 * experts.width(), config.hidden()),
+        randomExperts(context, stream, config.hidden(), experts.width()));
+  }
+
+  private List<StackedMatrices> randomExperts(
+      CudaContext context, CudaStream stream, int rows, int columns) {
+    return IntStream.range(0, config.experts().orElseThrow().count())
+        .mapToObj(expert -> random(context, stream, rows, columns, false))
+        .toList();
+  }
+
   private StackedMatrices random(CudaContext context, CudaStream stream, int rows, int columns) {
-    return new StackedMatrices(List.of(DeviceMatrix.random(context, stream, type, rows, columns)));
+    return random(context, stream, rows, columns, context.device().hasWarpgroupProducts());
+  }
+
+  private StackedMatrices random(
+      CudaContext context, CudaStream stream, int rows, int columns, boolean blocks) {
+    return new StackedMatrices(
+        List.of(DeviceMatrix.random(context, stream, type, rows, columns, blocks)));
   }
 
   private int rows(Part part) {

@@ -47,12 +47,22 @@ abstract sealed class WeightSource implements AutoCloseable
     return made;
   }
 
+  /** Loads the routed experts of a layer. */
+  final DeviceExperts experts(int layer) {
+    DeviceExperts made = loadExperts(context, stream, layer);
+    owned.add(made);
+    bytes += made.bytes();
+    return made;
+  }
+
   abstract StackedMatrices loadEmbedding(CudaContext context, CudaStream stream);
 
   abstract Optional<StackedMatrices> loadOutput(CudaContext context, CudaStream stream);
 
   abstract StackedMatrices loadMatrix(
       CudaContext context, CudaStream stream, int layer, List<Part> parts);
+
+  abstract DeviceExperts loadExperts(CudaContext context, CudaStream stream, int layer);
 
   abstract DeviceMemory outputNorm();
 
@@ -63,9 +73,14 @@ abstract sealed class WeightSource implements AutoCloseable
   abstract DeviceMemory biases(int layer, Part... parts);
 
   final DeviceMemory floats(float[] numbers) {
-    DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);
+    DeviceMemory memory = upload(context, stream, numbers);
     owned.add(memory);
     bytes += memory.bytes();
+    return memory;
+  }
+
+  static DeviceMemory upload(CudaContext context, CudaStream stream, float[] numbers) {
+    DeviceMemory memory = context.allocate((long) numbers.length * Float.BYTES);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment copy = arena.allocateFrom(JAVA_FLOAT, numbers);
       memory.upload(stream, 0, copy, copy.byteSize());

@@ -9,6 +9,7 @@ import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.cuda.driver.DeviceFixture;
 import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.formats.AttentionLimits;
 import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.KvAppendKernel;
@@ -40,7 +41,14 @@ public final class DeviceCacheFixture {
     this.resources =
         device.own(
             CacheResources.open(
-                cacheConfig, device.module, device.stream, pools, shape, 4, new ReentrantLock()));
+                cacheConfig,
+                device.module,
+                device.stream,
+                pools,
+                shape,
+                AttentionLimits.NONE,
+                4,
+                new ReentrantLock()));
   }
 
   public CacheShape cacheShape() {

@@ -11,6 +11,7 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
 import dev.kvasir.cuda.formats.PagedAttention.Tiling;
+import dev.kvasir.cuda.formats.ReferenceAttention.Bounds;
 import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -174,6 +175,30 @@ class PagedAttentionTest extends DeviceTestCase {
     }
   }
 
+  static Stream<Arguments> everyFormatHeadDimAndWindow() {
+    return everyFormatAndHeadDim()
+        .flatMap(
+            each ->
+                Stream.of(1, 20, 64, 333, 100_000)
+                    .map(window -> Arguments.of(each.get()[0], each.get()[1], window)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyFormatHeadDimAndWindow")
+  void windowsAndSoftCapsMatchDoublePrecision(PageFormat format, int headDim, int window) {
+    AttentionShape shape = new AttentionShape(10, 2, headDim);
+    int sinks = format.isQuantized() ? 5 : 0; // an fp16 cache has none
+    List<Tokens> sequences =
+        List.of(
+            tokens(format, sinks, 64 * 40, 130),
+            tokens(format, sinks, 0, 1),
+            tokens(format, sinks, 64, 0),
+            tokens(format, sinks, 64 * 3, 17),
+            tokens(format, sinks, 64 * 100, 64));
+    checkError(batch(format, shape, sequences), 1, new Bounds(window, 0));
+    checkError(batch(format, shape, sequences), 2, new Bounds(window, 1.5));
+  }
+
   @Test
   void unsupportedHeadsAreRejected() {
     assertThatThrownBy(() -> attention(new KiviFormat(2), new AttentionShape(8, 2, 80), 1))
@@ -205,9 +230,27 @@ class PagedAttentionTest extends DeviceTestCase {
   }
 
   private void checkError(DeviceBatch batch, double spread) {
+    checkError(batch, spread, Bounds.NONE);
+  }
+
+  private void checkError(DeviceBatch batch, double spread, Bounds bounds) {
     short[] queries = queries(batch, spread);
-    double[] wanted = new ReferenceAttention(batch).outputs(queries);
-    try (PagedAttention attention = attention(batch)) {
+    double[] wanted = new ReferenceAttention(batch, bounds).outputs(queries);
+    AttentionLimits limits =
+        bounds.equals(Bounds.NONE)
+            ? AttentionLimits.NONE
+            : new AttentionLimits(
+                List.of(bounds.window()),
+                (float) bounds.cap(),
+                batch.sequences().getFirst().sinks());
+    try (PagedAttention attention =
+        new PagedAttention(
+            device.module,
+            device.stream,
+            batch.format(),
+            batch.shape(),
+            batch.sequences().size(),
+            limits)) {
       attention.plan(batch.table);
       for (boolean early : List.of(false, true)) {
         double error = error(attend(attention, batch, queries, early), wanted);

@@ -7,6 +7,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
+import dev.kvasir.cuda.formats.ReferenceAttention.Bounds;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.memory.PrefillChunks;
@@ -26,7 +27,8 @@ class PrefillAttentionTest extends DeviceTestCase {
 
   static Stream<Arguments> everyFormatAndWidth() {
     return Formats.ALL.stream()
-        .flatMap(format -> Stream.of(64, 96, 128).map(headDim -> Arguments.of(format, headDim)));
+        .flatMap(
+            format -> HeadBlocks.HEAD_DIMS.stream().map(headDim -> Arguments.of(format, headDim)));
   }
 
   @ParameterizedTest
@@ -61,10 +63,36 @@ class PrefillAttentionTest extends DeviceTestCase {
     check(format, new AttentionShape(3 * sharing, 3, 128), new Tokens(0, 64 * 4, 100), 50);
   }
 
+  static Stream<Arguments> everyFormatHeadDimAndWindow() {
+    return Formats.ALL.stream()
+        .filter(PageFormat::attendsWithLimits)
+        .flatMap(
+            format ->
+                HeadBlocks.HEAD_DIMS.stream()
+                    .flatMap(
+                        headDim ->
+                            Stream.of(1, 3, 64, 100, 300, 100_000)
+                                .map(window -> Arguments.of(format, headDim, window))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("everyFormatHeadDimAndWindow")
+  void windowsAndSoftCapsMatchDoublePrecision(PageFormat format, int headDim, int window) {
+    AttentionShape shape = new AttentionShape(6, 2, headDim);
+    check(format, shape, new Tokens(5, 64 * 6, 200), 190, new Bounds(window, 0));
+    check(format, shape, new Tokens(0, 64 * 2, 64), 64, new Bounds(window, 2));
+    check(format, shape, new Tokens(70, 0, 40), 110, new Bounds(window, 0.5));
+  }
+
+  private void check(PageFormat format, AttentionShape shape, Tokens wantedTokens, int rows) {
+    check(format, shape, wantedTokens, rows, Bounds.NONE);
+  }
+
   /**
    * @param rows the last rows, none of them quantized
    */
-  private void check(PageFormat format, AttentionShape shape, Tokens wantedTokens, int rows) {
+  private void check(
+      PageFormat format, AttentionShape shape, Tokens wantedTokens, int rows, Bounds bounds) {
     Tokens tokens = format.isQuantized() ? wantedTokens : Tokens.halves(wantedTokens.count());
     DeviceBatch batch =
         new DeviceBatch(device, format, shape, List.of(tokens), 3).quantized(32, 32);
@@ -78,7 +106,12 @@ class PrefillAttentionTest extends DeviceTestCase {
     chunks.add(0, rows, tokens.count() - rows, 0, packedPages, tokens.sinks(), 0);
     chunks.upload(device.stream);
     DeviceMemory out = device.memory(2L * queries.length);
-    PrefillAttention attention = PrefillAttention.of(device.module, format, shape).orElseThrow();
+    AttentionLimits limits =
+        bounds.equals(Bounds.NONE)
+            ? AttentionLimits.NONE
+            : new AttentionLimits(List.of(bounds.window()), (float) bounds.cap(), tokens.sinks());
+    PrefillAttention attention =
+        PrefillAttention.of(device.module, format, shape, limits).orElseThrow();
     attention.attend(
         device.stream,
         chunks,
@@ -87,7 +120,7 @@ class PrefillAttentionTest extends DeviceTestCase {
         LayerOffsets.FIRST,
         device.upload(batch.halves(queries)),
         out);
-    double[] wanted = new ReferenceAttention(batch).outputsOfLast(rows, queries);
+    double[] wanted = new ReferenceAttention(batch, bounds).outputsOfLast(rows, queries);
     assertThat(error(device.download(out), wanted))
         .as("%s, %d heads of %d, %s", format, shape.queryHeads(), shape.headDim(), tokens)
         .isLessThan(MAX_ERROR);

@@ -11,10 +11,35 @@ import java.util.stream.IntStream;
 public final class ReferenceAttention {
   private final DeviceBatch batch;
   private final AttentionShape shape;
+  private final Bounds bounds;
+
+  /**
+   * What limits attention.
+   *
+   * @param window positions that a query attends to, its own included
+   * @param cap soft cap of scores; 0 for none
+   */
+  record Bounds(int window, double cap) {
+    static final Bounds NONE = new Bounds(Integer.MAX_VALUE, 0);
+
+    /** Returns the first position that the last of some tokens attends to. */
+    int first(int count) {
+      return Math.max(0, count - window);
+    }
+
+    double score(double x) {
+      return cap == 0 ? x : cap * Math.tanh(x / cap);
+    }
+  }
 
   ReferenceAttention(DeviceBatch batch) {
+    this(batch, Bounds.NONE);
+  }
+
+  ReferenceAttention(DeviceBatch batch, Bounds bounds) {
     this.batch = batch;
     this.shape = batch.shape();
+    this.bounds = bounds;
   }
 
   /**
@@ -54,7 +79,7 @@ public final class ReferenceAttention {
                 for (int h = 0; h < shape.queriesPerKvHead(); h++) {
                   int head = kvHead * shape.queriesPerKvHead() + h;
                   int at = (row * shape.queryHeads() + head) * dim;
-                  attend(dim, queries, at, keys, values, count - rows + row + 1, out);
+                  attend(dim, queries, at, keys, values, count - rows + row + 1, bounds, out);
                 }
               }
             });
@@ -71,7 +96,7 @@ public final class ReferenceAttention {
     for (int h = 0; h < shape.queriesPerKvHead(); h++) {
       int head = kvHead * shape.queriesPerKvHead() + h;
       int at = (sequence * shape.queryHeads() + head) * dim;
-      attend(dim, queries, at, keys, values, count, out);
+      attend(dim, queries, at, keys, values, count, bounds, out);
     }
   }
 
@@ -83,18 +108,30 @@ public final class ReferenceAttention {
    */
   public static void attend(
       int dim, short[] queries, int at, float[] keys, float[] values, int count, double[] out) {
+    attend(dim, queries, at, keys, values, count, Bounds.NONE, out);
+  }
+
+  private static void attend(
+      int dim,
+      short[] queries,
+      int at,
+      float[] keys,
+      float[] values,
+      int count,
+      Bounds bounds,
+      double[] out) {
     double[] scores = new double[count];
     double most = Double.NEGATIVE_INFINITY;
-    for (int t = 0; t < count; t++) {
+    for (int t = bounds.first(count); t < count; t++) {
       double sum = 0;
       for (int c = 0; c < dim; c++) {
         sum += (double) Float.float16ToFloat(queries[at + c]) * keys[t * dim + c];
       }
-      scores[t] = sum / Math.sqrt(dim);
+      scores[t] = bounds.score(sum / Math.sqrt(dim));
       most = Math.max(most, scores[t]);
     }
     double all = 0;
-    for (int t = 0; t < count; t++) {
+    for (int t = bounds.first(count); t < count; t++) {
       double weight = Math.exp(scores[t] - most);
       all += weight;
       for (int c = 0; c < dim; c++) {

@@ -13,6 +13,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.StandardLayers;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
@@ -203,7 +204,7 @@ class HybridSequenceTest {
         family,
         1,
         engine ->
-            assertThatThrownBy(() -> engine.config().requirePlain("a device"))
+            assertThatThrownBy(() -> StandardLayers.require(engine.config(), "a device"))
                 .isInstanceOf(InvalidInputException.class)
                 .hasMessageMatching("%s: a device requires [^.\\n]*".formatted(family)));
   }

@@ -62,6 +62,11 @@ public final class KiviFormatProvider implements PageFormatProvider {
     }
 
     @Override
+    public boolean attendsWithLimits() {
+      return true;
+    }
+
+    @Override
     public boolean attendsInTurn() {
       return true;
     }

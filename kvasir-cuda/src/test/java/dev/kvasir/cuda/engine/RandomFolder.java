@@ -1,0 +1,217 @@
+package dev.kvasir.cuda.engine;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+
+/**
+ * A Hugging Face folder of any family with a small random model: four layers of 512 channels, four
+ * query heads on two KV heads, and weights in BF16, which a device and the host read alike.
+ */
+final class RandomFolder {
+  static final int LAYERS = 4;
+  static final int VOCABULARY = 512;
+  private static final int QUERY_HEADS = 4;
+  private static final int KV_HEADS = 2;
+  private static final int HIDDEN = 512;
+  private static final int FEED_FORWARD = 768;
+
+  /**
+   * What distinguishes the files of a family.
+   *
+   * @param type its name in {@code config.json}
+   * @param biased whether queries, keys and values have biases
+   * @param normOffset what files subtract from the weights of norms
+   * @param experts number of experts; 0 for a dense model
+   * @param options further entries of {@code config.json}
+   */
+  record Family(
+      String type,
+      int headDim,
+      Norms norms,
+      HeadNorms headNorms,
+      boolean biased,
+      float normOffset,
+      int experts,
+      String options) {}
+
+  /** The norms of a layer, by their names in files. */
+  enum Norms {
+    PRE("input_layernorm", "post_attention_layernorm"),
+    POST("post_attention_layernorm", "post_feedforward_layernorm"),
+    PRE_AND_POST(
+        "input_layernorm",
+        "post_attention_layernorm",
+        "pre_feedforward_layernorm",
+        "post_feedforward_layernorm");
+
+    private final List<String> names;
+
+    Norms(String... names) {
+      this.names = List.of(names);
+    }
+  }
+
+  /** Which queries and keys are normalized together. */
+  enum HeadNorms {
+    NONE,
+    EACH,
+    ALL
+  }
+
+  private final Family family;
+  private final int headDim;
+  private final Random random = new Random(7);
+  private final Map<String, long[]> shapes = new LinkedHashMap<>();
+  private float nudge;
+
+  RandomFolder(Family family) {
+    this.family = family;
+    this.headDim = family.headDim();
+  }
+
+  /** Scales the weights of the first layer's norms by 1 ± 2^-12 alternately. */
+  RandomFolder nudged() {
+    nudge = 0x1p-12f;
+    return this;
+  }
+
+  void write(Path folder) throws IOException {
+    Files.writeString(folder.resolve("config.json"), config());
+    Files.write(folder.resolve("model.safetensors"), tensors());
+  }
+
+  private String config() {
+    return """
+    {"model_type": "%s", "num_hidden_layers": %d, "hidden_size": %d, "intermediate_size": %d,
+     "num_attention_heads": %d, "num_key_value_heads": %d, "head_dim": %d, "vocab_size": %d,
+     "max_position_embeddings": 4096, "rms_norm_eps": 1e-5, "tie_word_embeddings": true, %s}
+    """
+        .formatted(
+            family.type(),
+            LAYERS,
+            HIDDEN,
+            FEED_FORWARD,
+            QUERY_HEADS,
+            KV_HEADS,
+            headDim,
+            VOCABULARY,
+            family.options());
+  }
+
+  private byte[] tensors() {
+    plan();
+    ByteArrayOutputStream data = new ByteArrayOutputStream();
+    List<String> entries = new ArrayList<>();
+    shapes.forEach(
+        (name, shape) -> {
+          int begin = data.size();
+          data.writeBytes(numbers(name, shape));
+          entries.add(
+              "\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%d,%d]}"
+                  .formatted(
+                      name,
+                      shape.length == 1 ? "F32" : "BF16",
+                      Arrays.toString(shape),
+                      begin,
+                      data.size()));
+        });
+    byte[] header = "{%s}".formatted(String.join(",", entries)).getBytes(StandardCharsets.UTF_8);
+    return ByteBuffer.allocate(Long.BYTES + header.length + data.size())
+        .order(ByteOrder.LITTLE_ENDIAN)
+        .putLong(header.length)
+        .put(header)
+        .put(data.toByteArray())
+        .array();
+  }
+
+  private void plan() {
+    shapes.put("model.embed_tokens.weight", new long[] {VOCABULARY, HIDDEN});
+    shapes.put("model.norm.weight", new long[] {HIDDEN});
+    for (int layer = 0; layer < LAYERS; layer++) {
+      String of = "model.layers.%d.".formatted(layer);
+      for (String norm : family.norms().names) {
+        shapes.put(of + norm + ".weight", new long[] {HIDDEN});
+      }
+      planAttention(of + "self_attn.");
+      planFeedForward(of);
+    }
+  }
+
+  private void planAttention(String of) {
+    long queries = (long) QUERY_HEADS * headDim;
+    long keys = (long) KV_HEADS * headDim;
+    matrix(of + "q_proj", queries, HIDDEN, family.biased());
+    matrix(of + "k_proj", keys, HIDDEN, family.biased());
+    matrix(of + "v_proj", keys, HIDDEN, family.biased());
+    matrix(of + "o_proj", HIDDEN, queries, false);
+    if (family.headNorms() != HeadNorms.NONE) {
+      boolean each = family.headNorms() == HeadNorms.EACH;
+      shapes.put(of + "q_norm.weight", new long[] {each ? headDim : queries});
+      shapes.put(of + "k_norm.weight", new long[] {each ? headDim : keys});
+    }
+  }
+
+  private void planFeedForward(String of) {
+    if (family.experts() == 0) {
+      planGates(of + "mlp.", "gate_proj", "up_proj", "down_proj");
+      return;
+    }
+    boolean isMixtral = family.type().equals("mixtral");
+    String part = of + (isMixtral ? "block_sparse_moe." : "mlp.");
+    matrix(part + "gate", family.experts(), HIDDEN, false);
+    for (int expert = 0; expert < family.experts(); expert++) {
+      String its = "%sexperts.%d.".formatted(part, expert);
+      if (isMixtral) {
+        planGates(its, "w1", "w3", "w2");
+      } else {
+        planGates(its, "gate_proj", "up_proj", "down_proj");
+      }
+    }
+  }
+
+  private void planGates(String of, String gate, String up, String down) {
+    matrix(of + gate, FEED_FORWARD, HIDDEN, false);
+    matrix(of + up, FEED_FORWARD, HIDDEN, false);
+    matrix(of + down, HIDDEN, FEED_FORWARD, false);
+  }
+
+  private void matrix(String name, long rows, long columns, boolean biased) {
+    shapes.put(name + ".weight", new long[] {rows, columns});
+    if (biased) {
+      shapes.put(name + ".bias", new long[] {rows});
+    }
+  }
+
+  /**
+   * Returns the numbers of a tensor: matrices in BF16, which keep the size of their input, norms
+   * close to one in F32.
+   */
+  private byte[] numbers(String name, long[] shape) {
+    int count = (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);
+    double spread = shape.length == 1 ? 0.2 : 1.5 / Math.sqrt(shape[1]);
+    double centre = name.contains("norm") ? 1 - family.normOffset() : 0;
+    boolean isNudged = name.startsWith("model.layers.0.") && name.contains("norm");
+    int width = shape.length == 1 ? Float.BYTES : Short.BYTES;
+    ByteBuffer bytes = ByteBuffer.allocate(width * count).order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < count; i++) {
+      float number = (float) (centre + spread * random.nextGaussian());
+      if (shape.length == 1) {
+        bytes.putFloat(isNudged ? number * (1 + (i % 2 == 0 ? nudge : -nudge)) : number);
+      } else {
+        bytes.putShort((short) (Float.floatToRawIntBits(number) >>> 16));
+      }
+    }
+    return bytes.array();
+  }
+}
