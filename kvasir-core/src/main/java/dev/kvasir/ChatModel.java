@@ -6,6 +6,7 @@ import dev.kvasir.chat.CompletionObserver;
 import dev.kvasir.chat.CompletionRequest;
 import dev.kvasir.chat.ServingOptions;
 import dev.kvasir.engine.PrefixCache;
+import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.NamedModel;
@@ -268,7 +269,7 @@ public final class ChatModel implements AutoCloseable {
       if (model.isPresent()) {
         return new ChatModel(LoadedModel.of(model.get()), this, () -> {});
       }
-      EngineOptions options = EngineOptions.of(load);
+      EngineOptions options = engineOptions();
       LoadedModel loaded =
           path.map(named -> NamedModel.path(named, load.progress()))
               .map(file -> LoadedModel.load(file, options))
@@ -279,6 +280,13 @@ public final class ChatModel implements AutoCloseable {
         loaded.close();
         throw e;
       }
+    }
+
+    private EngineOptions engineOptions() {
+      EngineOptions options = EngineOptions.of(load);
+      return stores.isEmpty()
+          ? options
+          : options.withDevice(new DeviceChoice(load.device(), serving.cacheSpecs()).storing());
     }
   }
 }

@@ -39,14 +39,6 @@ class ServeTest {
   }
 
   @Test
-  void gpuPagesAreNotStored() {
-    CommandRun run =
-        CommandRun.of("serve", "--device", "cuda", "--store", folder.resolve("kept").toString());
-    assertThat(run.exitCode()).isEqualTo(2);
-    assertThat(run.err()).contains("--device is cuda; with --store expected cpu");
-  }
-
-  @Test
   void aStoreThatCannotBeWrittenIsRefused() throws Exception {
     Path file = Files.writeString(folder.resolve("file"), "in the way");
     CommandRun run = CommandRun.of("serve", "--store", file.toString());

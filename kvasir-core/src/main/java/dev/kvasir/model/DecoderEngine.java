@@ -33,9 +33,16 @@ public interface DecoderEngine extends Engine {
     return true;
   }
 
-  /** Returns whether sequences can be serialized and resumed. */
-  default boolean storesSequences() {
-    return true;
+  /**
+   * Checks that sequences with a cache can be serialized and resumed.
+   *
+   * @throws InvalidInputException with one sentence if they cannot
+   */
+  default void requireStorable(CacheSpec spec) {}
+
+  /** Returns whether sequences are stored as pages of a GPU, which the host cannot read. */
+  default boolean storesGpuPages() {
+    return false;
   }
 
   /** Returns whether a batch may request hidden states ({@link Batch#addForState}). */

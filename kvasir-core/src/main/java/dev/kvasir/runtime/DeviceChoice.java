@@ -22,4 +22,19 @@ public record DeviceChoice(Device type, int ordinal, List<CacheSpec> cacheSpecs)
   public DeviceChoice(Device type, List<CacheSpec> cacheSpecs) {
     this(type, 0, cacheSpecs);
   }
+
+  /**
+   * Returns the device for sequences that are stored: a GPU only if one is named, because a stored
+   * sequence continues only on the kind of device that it was stored from.
+   *
+   * @throws dev.kvasir.error.InvalidInputException with one sentence if the GPU cannot store
+   *     sequences of one of the caches
+   */
+  public DeviceChoice storing() {
+    if (type != Device.CUDA) {
+      return CPU;
+    }
+    EngineChoice.provider().ifPresent(device -> cacheSpecs.forEach(device::requireStorable));
+    return this;
+  }
 }

@@ -166,7 +166,8 @@ final class EngineChoice {
         options.progress());
   }
 
-  private static Optional<EngineProvider> provider() {
+  /** Returns the provider of CUDA devices, if its module is on the class path. */
+  static Optional<EngineProvider> provider() {
     return ServiceLoader.load(EngineProvider.class).stream()
         .map(ServiceLoader.Provider::get)
         .filter(each -> each.device().equals(Device.CUDA.name().toLowerCase(Locale.ROOT)))

@@ -305,13 +305,13 @@ public final class LoadedModel implements Model {
     return row;
   }
 
-  /** Rejects a model whose sequences cannot be stored. */
-  public void requireStorable() {
-    if (!engine.storesSequences()) {
-      throw new InvalidInputException(
-          "%s: its sequences lie on %s and cannot be stored; expected no store, or the device cpu"
-              .formatted(name, engine.device()));
-    }
+  /**
+   * Checks that sequences with a cache can be stored.
+   *
+   * @throws InvalidInputException with one sentence if they cannot
+   */
+  public void requireStorable(CacheSpec spec) {
+    engine.requireStorable(spec);
   }
 
   /** Returns its calibration profile. */
@@ -477,13 +477,15 @@ public final class LoadedModel implements Model {
     CacheContext context =
         cacheContext().withContextLimit(ModelSession.contextLimit(this, options));
     CacheSpec spec = CacheSpec.of(options.cache());
-    return new Identity(
-        weightsHash.get(),
-        fingerprint(),
-        spec.resolve(context).text(),
-        profileHashes.computeIfAbsent(spec.config().profileParts(), this::profileHash),
-        spec.dependsOnContextLimit(config().cacheShape(), context) ? context.contextLimit() : 0,
-        options.tenant());
+    Identity identity =
+        new Identity(
+            weightsHash.get(),
+            fingerprint(),
+            spec.resolve(context).text(),
+            profileHashes.computeIfAbsent(spec.config().profileParts(), this::profileHash),
+            spec.dependsOnContextLimit(config().cacheShape(), context) ? context.contextLimit() : 0,
+            options.tenant());
+    return engine.storesGpuPages() ? identity.onGpu() : identity;
   }
 
   private String profileHash(Set<String> parts) {

@@ -22,6 +22,7 @@ final class SavedSession {
 
   static void save(
       LoadedModel model, SessionOptions options, int[] tokens, CacheContents cache, Path file) {
+    model.requireStorable(CacheSpec.of(options.cache()));
     Identity identity = model.identity(options);
     cache.pin();
     try {

@@ -50,6 +50,13 @@ public interface EngineProvider {
   void check(LoadRequest request);
 
   /**
+   * Checks that sequences with a cache can be stored, before anything is loaded.
+   *
+   * @throws dev.kvasir.error.InvalidInputException with one sentence if they cannot
+   */
+  default void requireStorable(CacheSpec spec) {}
+
+  /**
    * @throws dev.kvasir.error.InvalidInputException if the model is not supported or memory is
    *     short; nothing stays allocated
    */

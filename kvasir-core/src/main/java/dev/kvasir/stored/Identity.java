@@ -13,7 +13,8 @@ import java.util.Optional;
  *
  * @param weights SHA-256 of all tensors, in hexadecimal digits
  * @param model its fingerprint: shape and rotary frequencies
- * @param spec the cache specification, including what the profile decides
+ * @param spec the cache specification, including what the profile decides, and whether the pages
+ *     are those of a GPU
  * @param profile SHA-256 of the profile parts that the cache uses; empty if it uses none
  * @param contextLimit maximum tokens of the sequence if its budget depends on them; else 0
  * @param tenant owner of the texts, so that nobody learns what others asked; empty for all
@@ -22,6 +23,25 @@ public record Identity(
     String weights, String model, String spec, String profile, int contextLimit, String tenant) {
   /** Incremented when the meaning of stored bytes changes. */
   private static final int FORMAT = 1;
+
+  /** Follows the specification of a cache whose pages are those of a GPU. */
+  private static final String ON_GPU = " on a GPU";
+
+  /** Returns the identity of pages of a GPU, which differ from those of the host. */
+  public Identity onGpu() {
+    return isOnGpu()
+        ? this
+        : new Identity(weights, model, spec + ON_GPU, profile, contextLimit, tenant);
+  }
+
+  public boolean isOnGpu() {
+    return spec.endsWith(ON_GPU);
+  }
+
+  /** Returns the cache specification without the device. */
+  public String cacheSpec() {
+    return isOnGpu() ? spec.substring(0, spec.length() - ON_GPU.length()) : spec;
+  }
 
   public Identity withTenant(String otherTenant) {
     return new Identity(weights, model, spec, profile, contextLimit, otherTenant);

@@ -29,7 +29,8 @@ public final class DeviceArguments {
       description =
           "Where to compute: cpu; cuda, an NVIDIA GPU, or cuda:N, the GPU with that number, which"
               + " support some of the models and caches; or auto, the GPU if it supports the"
-              + " request, else the CPU. Default: ${DEFAULT-VALUE}.")
+              + " request, else the CPU. What is saved or stored continues on a GPU only if cuda"
+              + " is named, with fp16, kivi:2 or kivi:4. Default: ${DEFAULT-VALUE}.")
   private String device;
 
   /**
@@ -51,30 +52,54 @@ public final class DeviceArguments {
   }
 
   /**
-   * Returns the CPU for sessions that are saved, because GPU pages cannot be.
+   * Returns the device of sequences that are stored: the CPU unless a GPU is named.
    *
-   * @param option that saves something
-   * @throws InvalidInputException if the GPU was requested
+   * @param kinds of caches that will be requested
+   * @throws InvalidInputException if the GPU cannot store sequences of one of them
    */
-  public DeviceChoice choiceWithStorage(String option) {
-    if (requestedDevice() == Device.CUDA) {
-      throw new InvalidInputException(
-          "--device is cuda; with %s expected cpu, since pages of a card are not stored"
-              .formatted(option));
-    }
-    return DeviceChoice.CPU;
+  public DeviceChoice choiceWithStorage(List<CacheSpec> kinds) {
+    return choice(kinds).storing();
   }
 
-  /** Returns which caches the requested device supports for a model. */
-  public Predicate<CacheSpec> supportedCaches(ModelArguments model, ModelOutline outline) {
+  /**
+   * Rejects a GPU.
+   *
+   * @param option that needs the CPU
+   */
+  public void requireProcessor(String option) {
+    if (requestedDevice() == Device.CUDA) {
+      throw new InvalidInputException(
+          "--device is %s; with %s expected cpu".formatted(device, option));
+    }
+  }
+
+  /**
+   * Returns which caches the requested device supports for a model.
+   *
+   * @param stores whether sequences are stored
+   */
+  public Predicate<CacheSpec> supportedCaches(
+      ModelArguments model, ModelOutline outline, boolean stores) {
+    Device type = requestedDevice();
     Optional<EngineProvider> provider =
         ServiceLoader.load(EngineProvider.class).stream()
             .map(ServiceLoader.Provider::get)
             .filter(each -> each.unavailableReason().isEmpty())
             .findFirst();
-    return requestedDevice() == Device.CPU || provider.isEmpty()
-        ? any -> true
-        : spec -> isSupported(spec, provider.get(), model, outline);
+    if (type == Device.CPU || stores && type == Device.AUTO || provider.isEmpty()) {
+      return any -> true;
+    }
+    Predicate<CacheSpec> supported = spec -> isSupported(spec, provider.get(), model, outline);
+    return stores ? supported.and(spec -> isStorable(spec, provider.get())) : supported;
+  }
+
+  private static boolean isStorable(CacheSpec spec, EngineProvider provider) {
+    try {
+      provider.requireStorable(spec);
+      return true;
+    } catch (InvalidInputException e) {
+      return false;
+    }
   }
 
   private static boolean isSupported(

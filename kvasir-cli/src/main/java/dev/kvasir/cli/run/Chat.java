@@ -92,13 +92,15 @@ public final class Chat implements Callable<Integer> {
   @Override
   public Integer call() {
     GenerationSettings options = generate.options();
-    run.chooseCache(model, hasSession(), streams);
-    EngineOptions loading = run.loadOptions(name == null ? null : "--resume");
+    boolean saves = name != null;
+    run.chooseCache(model, saves, hasSession(), streams);
     ChatSaver saver = new ChatSaver(folder.folder(), streams);
     SessionLocation location = location(saver);
+    EngineOptions loading = run.loadOptions(location.options(), saves);
     List<Message> history = saver.messages();
     Optional<String> systemPrompt = system(history);
     run.check(model, location.options(), loading.profile());
+    saver.reportResumed();
     generate.ignoredOptions().ifPresent(streams::note);
     try (LoadedModel loaded = run.load(model, location.options(), loading, streams)) {
       boolean plain = plainTemplate || isBundledWithoutTemplate(loaded);

@@ -30,12 +30,20 @@ final class ChatSaver {
   SessionLocation resume(SessionName name, RunArguments run) {
     folder.create();
     entry = folder.of(name);
+    return SessionLocation.at(entry.file(), run);
+  }
+
+  /** Prints what is there of a conversation that is resumed. */
+  void reportResumed() {
+    if (entry == null) {
+      return;
+    }
+    String name = entry.name();
     if (!entry.exists()) {
       streams.note("'%s' is new, and kept in %s".formatted(name, folder.path()));
     } else if (!Files.exists(entry.file())) {
       streams.note("of '%s' the messages alone are kept; they are read again".formatted(name));
     }
-    return SessionLocation.at(entry.file(), run);
   }
 
   /** Returns the saved messages; empty if there are none. */

@@ -79,9 +79,10 @@ public final class Generate implements Callable<Integer> {
   public Integer call() {
     // Check the options before the model loads.
     GenerationSettings options = generate.options();
-    run.chooseCache(model, sessionFile != null && Files.exists(sessionFile), streams);
-    EngineOptions loading = run.loadOptions(sessionFile == null ? null : "--session");
+    boolean saves = sessionFile != null;
+    run.chooseCache(model, saves, saves && Files.exists(sessionFile), streams);
     SessionLocation location = location();
+    EngineOptions loading = run.loadOptions(location.options(), saves);
     String text = promptText(location.hasSession());
     run.check(model, location.options(), loading.profile());
     generate.ignoredOptions().ifPresent(streams::note);

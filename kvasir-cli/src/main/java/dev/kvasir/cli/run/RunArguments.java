@@ -82,9 +82,10 @@ final class RunArguments {
   /**
    * Chooses the cache of {@code --kv auto} and prints it; does nothing with another cache.
    *
+   * @param saves whether the session is saved
    * @param hasSession whether a saved session decides, unless it is requantized
    */
-  void chooseCache(ModelArguments model, boolean hasSession, Streams streams) {
+  void chooseCache(ModelArguments model, boolean saves, boolean hasSession, Streams streams) {
     if (!AutoCache.isAuto(cache) || hasSession && !repack) {
       return;
     }
@@ -99,7 +100,7 @@ final class RunArguments {
         new AutoCache(
                 outline,
                 given.or(() -> model.profile(null)),
-                device.supportedCaches(model, outline))
+                device.supportedCaches(model, outline, saves))
             .choose(
                 tokens,
                 memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()),
@@ -117,13 +118,15 @@ final class RunArguments {
   }
 
   /**
-   * @param savingOption the option that saves the session; null if it is not saved
+   * @param session options that the session will have
+   * @param saves whether the session is saved
    */
-  EngineOptions loadOptions(String savingOption) {
-    DeviceChoice choice =
-        savingOption == null
-            ? device.choice(List.of(spec()))
-            : device.choiceWithStorage(savingOption);
+  EngineOptions loadOptions(SessionOptions session, boolean saves) {
+    if (repack) {
+      device.requireProcessor("--repack");
+    }
+    List<CacheSpec> specs = List.of(CacheSpec.of(session.cache()));
+    DeviceChoice choice = saves ? device.choiceWithStorage(specs) : device.choice(specs);
     EngineOptions options = speculation.addTo(load.options().withDevice(choice));
     return memory == null ? options : options.withCacheBytes(memoryBytes());
   }

@@ -1,11 +1,13 @@
 package dev.kvasir.cli.serve;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cli.arguments.AutoCache;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The caches of several models, as typed: {@code NAME=SPEC} for one model, {@code SPEC} for all
@@ -30,6 +32,15 @@ record CacheKinds(Map<String, List<String>> byModel, List<String> others) {
           .add(spec);
     }
     return new CacheKinds(byModel, others);
+  }
+
+  /** Returns the specs of all models; auto, which a model decides on, is not among them. */
+  List<CacheSpec> specs() {
+    return Stream.concat(byModel.values().stream().flatMap(List::stream), others.stream())
+        .filter(spec -> !AutoCache.isAuto(spec))
+        .map(CacheSpec::parse)
+        .distinct()
+        .toList();
   }
 
   /** Returns the specs of a model. */

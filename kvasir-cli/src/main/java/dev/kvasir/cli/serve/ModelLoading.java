@@ -41,7 +41,8 @@ public record ModelLoading(
 
   CacheChoice choose(
       ModelArguments model, ModelOutline outline, Optional<Profile> profile, int tokens) {
-    return new AutoCache(outline, profile, device.supportedCaches(model, outline))
+    return new AutoCache(
+            outline, profile, device.supportedCaches(model, outline, service.hasStore()))
         .choose(tokens, OptionalLong.of(service.cacheBytes()), speculation.draftBytes(tokens));
   }
 
@@ -76,7 +77,7 @@ public record ModelLoading(
   /** Returns how a model with these caches is loaded. */
   EngineOptions options(List<CacheSpec> specs) {
     DeviceChoice choice =
-        service.hasStore() ? device.choiceWithStorage("--store") : device.choice(specs);
+        service.hasStore() ? device.choiceWithStorage(specs) : device.choice(specs);
     return speculation.addTo(
         load.options().withCacheBytes(service.cacheBytes()).withDevice(choice));
   }

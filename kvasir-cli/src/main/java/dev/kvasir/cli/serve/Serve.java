@@ -156,7 +156,7 @@ public final class Serve implements Callable<Integer> {
     Map<String, ModelArguments> known = models.byName(streams);
     CacheKinds kinds = CacheKinds.of(service.typedSpecs(), known.keySet());
     ServerOptions options = serve.addTo(service.options(List.of(CacheSpec.DEFAULT)));
-    loading().options(List.of()); // to check them
+    loading().options(kinds.specs()); // to check them
     long memory = models.memoryBytes();
     try (Termination termination = Termination.install();
         KvasirServer server =

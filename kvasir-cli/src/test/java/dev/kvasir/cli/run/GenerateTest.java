@@ -102,9 +102,6 @@ class GenerateTest {
   void theDeviceIsSelectedAndShown() {
     CommandRun.of("generate", "--device=gpu", PROMPT)
         .isRefusedWith("--device is 'gpu'; possible are cpu, cuda, auto");
-    CommandRun.of(
-            "generate", "--device=cuda", "--session", folder.resolve("kept").toString(), PROMPT)
-        .isRefusedWith("--device is cuda; with --session expected cpu");
     assertThat(generate("--device=auto", "--kv=patternkv:2", "-t=0", "-n=1", PROMPT).err())
         .contains("computes on the processor"); // also with a GPU, which does not support this
   }

@@ -192,15 +192,25 @@ public final class CudaEngine implements DecoderEngine {
   }
 
   @Override
-  public boolean storesSequences() {
-    return false;
+  public void requireStorable(CacheSpec spec) {
+    DeviceCacheConfig.of(spec).requireStorable(spec.text());
+  }
+
+  @Override
+  public boolean storesGpuPages() {
+    return true;
   }
 
   @Override
   public KvCache restoreCache(
       CacheSpec spec, Optional<Profile> profile, int contextLimit, CacheSnapshot snapshot) {
-    throw new InvalidInputException(
-        "a stored session cannot continue on a device; expected the device cpu");
+    checkOpen();
+    requireStorable(spec);
+    CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
+    DeviceCacheConfig cacheConfig =
+        DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
+    return DeviceCache.restore(resources(cacheConfig), config.cacheShape(), snapshot)
+        .deferringPrompts(spec.defersPrompts());
   }
 
   /**

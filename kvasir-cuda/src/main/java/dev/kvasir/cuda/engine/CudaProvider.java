@@ -39,6 +39,11 @@ public final class CudaProvider implements EngineProvider {
   }
 
   @Override
+  public void requireStorable(CacheSpec spec) {
+    DeviceCacheConfig.of(spec).requireStorable(spec.text());
+  }
+
+  @Override
   public DecoderEngine open(LoadRequest request) {
     check(request);
     Device device = Device.at(request.ordinal());

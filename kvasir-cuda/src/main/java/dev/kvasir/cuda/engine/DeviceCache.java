@@ -232,7 +232,28 @@ public final class DeviceCache implements KvCache {
 
   @Override
   public CacheSnapshot snapshot() {
-    throw unreachable("stored");
+    checkOpen();
+    resources.cacheConfig().requireStorable(resources.cacheConfig().format().toString());
+    return new DeviceSnapshot(resources, shape, pages, length);
+  }
+
+  /**
+   * Returns the cache of a stored sequence.
+   *
+   * @throws InvalidInputException if a part is damaged or of another cache
+   * @throws CacheFullException if there is too little memory; none stays allocated
+   */
+  static DeviceCache restore(CacheResources resources, CacheShape shape, CacheSnapshot snapshot) {
+    DeviceRestorer restorer = new DeviceRestorer(resources, shape, snapshot);
+    DeviceCache cache = new DeviceCache(resources, shape);
+    try {
+      restorer.fill(cache.pages);
+      cache.length = restorer.length();
+      return cache;
+    } catch (RuntimeException | Error e) {
+      cache.close();
+      throw e;
+    }
   }
 
   @Override

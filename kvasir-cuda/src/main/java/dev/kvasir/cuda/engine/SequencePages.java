@@ -268,6 +268,24 @@ sealed class SequencePages permits RequantizingPages {
     fp16 = concat(fp16, allocated, newSinks, newFp16);
   }
 
+  /**
+   * Allocates the pages of a stored sequence, which is empty so far: everything or nothing.
+   *
+   * @param length tokens, packed ones included
+   * @param packedCount packed pages
+   */
+  void allocateFor(int length, int packedCount) {
+    packed = packedCount == 0 ? NONE : resources.packedPool().allocate(packedCount);
+    try {
+      reserve(length, length, false);
+    } catch (RuntimeException | Error e) {
+      release(resources.packedPool(), packed);
+      packed = NONE;
+      throw e;
+    }
+    fullEntries = null;
+  }
+
   private long page(int position) {
     return slot(position) & -TOKENS;
   }

@@ -8,6 +8,7 @@ import dev.kvasir.cuda.memory.DequantizedPages;
 import dev.kvasir.cuda.memory.LayerOffsets;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.cuda.memory.PageTransfer;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -180,6 +181,15 @@ public record CacheResources(
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Returns what copies the pages of a pool, each piece under the lock. */
+  public PageTransfer transfer(PagePool pool) {
+    return new PageTransfer(
+        pool.layers(),
+        pool.layerStride(),
+        pool.pageBytes(),
+        piece -> submit(() -> operations.transfer(piece)));
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.kvasir.cuda.formats;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.memory.Fp16Page;
 import java.util.Optional;
 
@@ -17,6 +18,20 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
 
   public int sinkPages() {
     return Math.ceilDiv(sinks, Fp16Page.TOKENS);
+  }
+
+  /**
+   * Checks that sequences can be stored.
+   *
+   * @param cache the cache's text, for the error message
+   * @throws DeviceException with one sentence if they cannot
+   */
+  public void requireStorable(String cache) {
+    if (!format.isStorable()) {
+      throw new DeviceException(
+          "the cache '%s' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or --device cpu"
+              .formatted(cache));
+    }
   }
 
   /**

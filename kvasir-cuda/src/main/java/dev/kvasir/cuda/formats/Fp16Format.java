@@ -18,6 +18,11 @@ record Fp16Format() implements PageFormat {
   }
 
   @Override
+  public boolean isStorable() {
+    return true;
+  }
+
+  @Override
   public String kernelName() {
     return "fp16";
   }

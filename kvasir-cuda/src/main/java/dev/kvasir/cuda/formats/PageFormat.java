@@ -25,6 +25,13 @@ public interface PageFormat {
     return true;
   }
 
+  /**
+   * Returns whether packed pages alone hold a sequence's quantized tokens, so that storing works.
+   */
+  default boolean isStorable() {
+    return false;
+  }
+
   /** Returns whether packed pages may be requantized to fewer bits. */
   default boolean requantizes() {
     return false;

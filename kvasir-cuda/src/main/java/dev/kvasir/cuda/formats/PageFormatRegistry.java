@@ -55,7 +55,7 @@ final class PageFormatRegistry {
     }
     if (request.text().has(ColdBlockConfig.KEY)) {
       throw request.unsupported(
-          "stores cold blocks with fewer bits; pages of a device are not stored");
+          "stores cold blocks with fewer bits; a device stores its blocks as they are");
     }
   }
 }

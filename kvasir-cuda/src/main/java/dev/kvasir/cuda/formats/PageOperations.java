@@ -7,8 +7,10 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PageTransfer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 /** Quantizes, dequantizes and copies pages of all layers, in stream order. */
 public final class PageOperations implements AutoCloseable {
@@ -156,6 +158,24 @@ public final class PageOperations implements AutoCloseable {
   public void clearTable(long table) {
     for (int layer = 0; layer < layers.count(); layer++) {
       DeviceMemory.clear(stream, table + layer * layers.tableStride(), tableBytes);
+    }
+  }
+
+  /** Runs copies and waits for them. */
+  void transfer(Consumer<PageTransfer.Copies> copies) {
+    copies.accept(new StreamCopies(stream));
+    stream.synchronize();
+  }
+
+  private record StreamCopies(CudaStream stream) implements PageTransfer.Copies {
+    @Override
+    public void download(MemorySegment target, long from, long bytes) {
+      DeviceMemory.downloadFrom(stream, target, from, bytes);
+    }
+
+    @Override
+    public void upload(long to, MemorySegment source, long bytes) {
+      DeviceMemory.uploadTo(stream, to, source, bytes);
     }
   }
 

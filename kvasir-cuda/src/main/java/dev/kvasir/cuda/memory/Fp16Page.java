@@ -1,5 +1,7 @@
 package dev.kvasir.cuda.memory;
 
+import java.util.Arrays;
+
 /**
  * The layout of an fp16 page: 64 tokens of one KV head, in the order in which the lanes of a warp
  * hold matrix operands. A lane has 16 bytes of each chunk of 32 lanes.
@@ -59,6 +61,27 @@ public record Fp16Page(int headDim) {
         + row / 8 * CHUNK_BYTES
         + laneOffset(row % 8, column % 8 / 2, channel / (headDim / 2) + 2 * (column / 8))
         + Short.BYTES * (token % 2);
+  }
+
+  /**
+   * Sets the keys and values from a token on to zero.
+   *
+   * @param offset of the page
+   */
+  public void clearFrom(int first, byte[] bytes, int offset) {
+    int wholeTile = Math.ceilDiv(first, TILE_TOKENS);
+    Arrays.fill(bytes, offset + wholeTile * tileBytes(), offset + bytes(), (byte) 0);
+    for (int token = first; token < wholeTile * TILE_TOKENS; token++) {
+      for (int channel = 0; channel < headDim; channel++) {
+        clearHalf(bytes, offset + keyOffset(token, channel));
+        clearHalf(bytes, offset + valueOffset(token, channel));
+      }
+    }
+  }
+
+  private static void clearHalf(byte[] bytes, int at) {
+    bytes[at] = 0;
+    bytes[at + 1] = 0;
   }
 
   private static int laneOffset(int row, int quad, int word) {

@@ -61,6 +61,10 @@ public final class PagePool implements AutoCloseable {
     this.pageBytes = pageBytes;
   }
 
+  public int layers() {
+    return layers;
+  }
+
   /** Returns the byte distance between the pages of consecutive layers. */
   public long layerStride() {
     return SLAB_PAGES * pageBytes;

@@ -1,6 +1,7 @@
 package dev.kvasir.cuda.formats;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.cache.CacheSpec;
@@ -11,6 +12,7 @@ import dev.kvasir.codec.mixkvq.QuerySpan;
 import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.cuda.driver.DeviceException;
+import dev.kvasir.cuda.engine.CudaProvider;
 import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
 import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
 import dev.kvasir.engine.Request;
@@ -118,7 +120,7 @@ class DeviceCacheConfigTest {
         "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent"
             + " keys; a device has no latent keys",
         "kivi:4,stored=2@4096 | the cache 'kivi:4,stored=2@4096' stores cold blocks with fewer"
-            + " bits; pages of a device are not stored",
+            + " bits; a device stores its blocks as they are",
         "kivi:2,lookup=fast | the cache 'kivi:2,lookup=fast' has operands=8; on a device expected"
             + " 15"
       })
@@ -139,5 +141,37 @@ class DeviceCacheConfigTest {
                     FormatRequest.forCache(spec, Optional.empty(), Optional.empty())))
         .isInstanceOf(InvalidInputException.class)
         .hasMessageStartingWith("the cache 'mixkvq' has no thresholds; find them with");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"fp16", "kivi:2", "kivi:4,sinks=16", "kivi:2,as=paper"})
+  void cachesThatArePagesAloneAreStored(String spec) {
+    assertThatCode(() -> new CudaProvider().requireStorable(CacheSpec.parse(spec)))
+        .doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "patternkv:2",
+        "pmkvq:2,budget=3MiB,widths=same",
+        "mixkvq,high=3,mid=2",
+        "commvq:2"
+      })
+  void cachesWithTablesAreNotStored(String text) {
+    CacheSpec spec = CacheSpec.parse(text);
+    assertThatThrownBy(() -> new CudaProvider().requireStorable(spec))
+        .isInstanceOf(DeviceException.class)
+        .hasMessage(
+            "the cache '%s' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or"
+                    .formatted(spec)
+                + " --device cpu");
+  }
+
+  @Test
+  void cachesThatAreNotSupportedAreNotStoredEither() {
+    assertThatThrownBy(() -> new CudaProvider().requireStorable(CacheSpec.parse("quarot:4")))
+        .isInstanceOf(DeviceException.class)
+        .hasMessageContaining("is not supported on a device");
   }
 }

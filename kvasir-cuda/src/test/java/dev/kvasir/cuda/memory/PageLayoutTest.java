@@ -2,6 +2,7 @@ package dev.kvasir.cuda.memory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -33,6 +34,26 @@ class PageLayoutTest {
     assertThat(places.cardinality()).isEqualTo(2 * TOKENS * headDim);
     assertThat(places.length()).isEqualTo(page.bytes() - 1);
     assertThat(page.bytes()).isEqualTo(TOKENS * headDim * 4);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"64, 1", "64, 15", "96, 16", "128, 17", "256, 63", "64, 64", "64, 0"})
+  void clearingLeavesTheTokensBefore(int headDim, int first) {
+    Fp16Page page = new Fp16Page(headDim);
+    byte[] bytes = new byte[page.bytes() + 20];
+    Arrays.fill(bytes, (byte) 1);
+    page.clearFrom(first, bytes, 10);
+    byte[] wanted = new byte[bytes.length];
+    Arrays.fill(wanted, (byte) 1);
+    for (int token = first; token < TOKENS; token++) {
+      for (int channel = 0; channel < headDim; channel++) {
+        for (int i = 0; i < Short.BYTES; i++) {
+          wanted[10 + page.keyOffset(token, channel) + i] = 0;
+          wanted[10 + page.valueOffset(token, channel) + i] = 0;
+        }
+      }
+    }
+    assertThat(bytes).isEqualTo(wanted);
   }
 
   static Stream<Arguments> packedPages() {

@@ -41,7 +41,8 @@ public final class ConversationStore implements PrefixStore {
    * @param cacheSpecs specs that requests may select, whose keys in the store are computed now
    * @param contextLimit tokens of a conversation
    * @param log receives a sentence when a tier fails or opening takes long
-   * @throws dev.kvasir.error.InvalidInputException if a store cannot be written to
+   * @throws dev.kvasir.error.InvalidInputException if a store cannot be written to, or the model's
+   *     device cannot store sequences of one of the caches
    */
   public static ConversationStore open(
       LoadedModel model,
@@ -49,7 +50,7 @@ public final class ConversationStore implements PrefixStore {
       List<CacheSpec> cacheSpecs,
       int contextLimit,
       Consumer<String> log) {
-    model.requireStorable();
+    cacheSpecs.forEach(model::requireStorable);
     addresses.forEach(StoreAddress::check);
     ConversationStore store = new ConversationStore(model, TieredStore.open(addresses, log));
     store.prepare(cacheSpecs, contextLimit, log);

@@ -193,7 +193,7 @@ final class PrefixWriter implements MemoryPool.Reclaimable {
     StoredSequence sequence =
         new StoredSequence(
             identity,
-            identity.spec(),
+            identity.cacheSpec(),
             writeJob.limit(),
             false,
             Instant.now(),

@@ -41,6 +41,11 @@ public final class KiviFormatProvider implements PageFormatProvider {
    */
   public record KiviFormat(int bits) implements PageFormat {
     @Override
+    public boolean isStorable() {
+      return true;
+    }
+
+    @Override
     public String kernelName() {
       return "kivi" + bits;
     }
