@@ -42,6 +42,10 @@ import java.util.Map;
  */
 final class ExpertKernels implements AutoCloseable {
   private static final int ROW_THREADS = 1024;
+
+  /** Experts of a layer that its kernels can order. */
+  static final int MOST_EXPERTS = ROW_THREADS;
+
   private static final int PART_THREADS = 256;
   private static final int PART_COLUMNS = 1024;
   private static final int TILE_ROWS = 8;

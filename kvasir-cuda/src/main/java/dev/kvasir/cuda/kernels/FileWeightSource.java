@@ -68,10 +68,16 @@ public final class FileWeightSource extends WeightSource {
   private static void checkExperts(TensorPlan plan, ModelConfig config, int layer) {
     RoutedExperts experts = RoutedExperts.of(config, plan);
     experts.requirePlain(layer, DEVICE);
+    int count = config.experts().orElseThrow().count();
+    if (count > ExpertKernels.MOST_EXPERTS) {
+      throw new InvalidInputException(
+          "%s: has %d experts; a device runs at most %d"
+              .formatted(plan.fileName(), count, ExpertKernels.MOST_EXPERTS));
+    }
     try (Arena arena = Arena.ofConfined()) {
       Tensor gate = experts.gate(layer, 0, arena);
       Tensor down = experts.down(layer, 0, arena);
-      for (int expert = 0; expert < config.experts().orElseThrow().count(); expert++) {
+      for (int expert = 0; expert < count; expert++) {
         checkExpert(plan, experts.gate(layer, expert, arena), gate);
         checkExpert(plan, experts.up(layer, expert, arena), gate);
         checkExpert(plan, experts.down(layer, expert, arena), down);
