@@ -249,7 +249,8 @@ class FamilyEngineTest {
   private static List<float[]> logits(DecoderEngine engine, String cache) {
     int[] tokens = new Random(3).ints(PROMPT + GENERATED, 0, RandomFolder.VOCABULARY).toArray();
     List<float[]> logits = new ArrayList<>();
-    try (KvCache cached = engine.newCache(CacheSpec.parse(cache), Optional.empty(), tokens.length)) {
+    try (KvCache cached =
+        engine.newCache(CacheSpec.parse(cache), Optional.empty(), tokens.length)) {
       for (int at = 0, end; at < tokens.length; at = end) {
         end = at == 0 ? PROMPT : at + 1;
         logits.add(BundledModel.logits(engine, cached, Arrays.copyOfRange(tokens, at, end)));
