@@ -251,7 +251,8 @@ public final class ChatModel implements AutoCloseable {
 
     /**
      * Sets the stores for cached prefixes, such as {@code /var/lib/kvasir,50GiB} or {@code
-     * redis://host}. Folders are queried before servers. Needs the module kvasir-store.
+     * redis://host}. Folders are queried before servers. Needs the module kvasir-store. A chat
+     * model with a store uses a GPU only if {@link LoadOptions#device} names one.
      *
      * @throws KvasirException if one is not an address
      */
@@ -262,8 +263,8 @@ public final class ChatModel implements AutoCloseable {
     }
 
     /**
-     * @throws KvasirException if the model cannot be loaded, the memory holds no sequence at all,
-     *     or a store cannot be written to
+     * @throws KvasirException if the model cannot be loaded, the memory holds no sequence at all, a
+     *     store cannot be written to, or the GPU cannot store sequences of one of the caches
      */
     public ChatModel build() {
       if (model.isPresent()) {
