@@ -63,8 +63,14 @@ public record Identity(
 
   /** Describes what prevents data of another identity from being used with this one. */
   public Optional<String> differenceOf(Identity stored) {
+    if (stored.isOnGpu() != isOnGpu()) {
+      return Optional.of(
+          stored.isOnGpu()
+              ? "was stored from a GPU, and only a GPU continues it; expected --device cuda"
+              : "was stored from the CPU, and no GPU continues it; expected --device cpu");
+    }
     List<String> found = new ArrayList<>();
-    compare(found, "kind of cache", stored.spec, spec);
+    compare(found, "kind of cache", stored.cacheSpec(), cacheSpec());
     compare(found, "model", abbreviated(stored.model), abbreviated(model));
     compare(found, "set of weights", abbreviated(stored.weights), abbreviated(weights));
     compare(found, "part of a profile", abbreviated(stored.profile), abbreviated(profile));

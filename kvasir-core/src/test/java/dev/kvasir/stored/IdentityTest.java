@@ -17,9 +17,9 @@ class IdentityTest {
     assertThat(HOST.isOnGpu()).isFalse();
     assertThat(gpu.onGpu()).isEqualTo(gpu);
     assertThat(HOST.differenceOf(gpu))
-        .contains(
-            "was stored with another kind of cache, 'kivi:2,sinks=16 on a GPU'; here it is"
-                + " 'kivi:2,sinks=16'");
+        .contains("was stored from a GPU, and only a GPU continues it; expected --device cuda");
+    assertThat(gpu.differenceOf(HOST))
+        .contains("was stored from the CPU, and no GPU continues it; expected --device cpu");
     assertThat(gpu.differenceOf(HOST.onGpu())).isEmpty();
   }
 
