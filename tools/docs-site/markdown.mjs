@@ -105,7 +105,7 @@ function mend(source, tokens) {
 export function wrappableCode(md) {
   const plain = md.renderer.rules.code_inline
   md.renderer.rules.code_inline = (...args) =>
-    plain(...args).replace(/>[^<]+</g, (text) => text.replace(/(?<=\w)[,/_](?=[^\s,/_<])/g, '$&<wbr>'))
+    plain(...args).replace(/>[^<]+</g, (text) => text.replace(/((?<=\w)[,/]|(?<=\w{6})_)(?=[^\s,/_<])/g, '$&<wbr>'))
 }
 
 export function repositoryLinks(md) {
