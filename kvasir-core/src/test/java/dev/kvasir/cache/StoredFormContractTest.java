@@ -110,7 +110,8 @@ class StoredFormContractTest {
             "LatentSequence",
             "RequantizingLatentSequence",
             "MeadSequence",
-            "RequantizingMeadSequence");
+            "RequantizingMeadSequence",
+            "PromptFittedSequence");
   }
 
   private static void assertOwn(Map<Integer, Class<?>> kinds, byte[] form, Class<?> type) {

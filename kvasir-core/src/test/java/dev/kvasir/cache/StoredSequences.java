@@ -71,7 +71,8 @@ final class StoredSequences {
             "pmkvq:2,budget=1MiB,widths=budget",
             "commvq:2,scores=decoded",
             "mead:2,classes=attention,first=coded",
-            "mead:2.5,budget=210KiB"));
+            "mead:2.5,budget=210KiB",
+            "mead:2,profile=none"));
   }
 
   /** The same, and some of every method on heads of other shapes. */

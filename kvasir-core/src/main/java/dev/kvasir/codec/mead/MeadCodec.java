@@ -45,6 +45,20 @@ record MeadCodec(
     return MeadState.resumed(this, pool, state);
   }
 
+  /** Returns the same settings with other tables and rates. */
+  MeadCodec with(MeadTables otherTables, List<MeadRate> otherRates) {
+    return new MeadCodec(
+        otherTables,
+        otherRates,
+        saliency,
+        sinks,
+        window,
+        lateSinks,
+        storesMeanErrors,
+        windows,
+        kernels);
+  }
+
   int maxResidualTokens() {
     return maxResidualTokens(sinks, window);
   }

@@ -26,6 +26,7 @@ import java.util.stream.Stream;
  *
  * @param spec the spec as typed
  * @param bits bits per stored value as typed, see {@link NominalBits}
+ * @param source where tables and bit widths come from
  * @param lateSinks tokens per layer that stay unquantized because of the attention they receive
  * @param tables kind of tables as typed; empty for the best kind in the profile
  * @param firstLayer whether the first layer is reconstructed from token ids, where the profile has
@@ -37,6 +38,7 @@ import java.util.stream.Stream;
 record MeadConfig(
     String spec,
     double bits,
+    ProfileSource source,
     int window,
     int sinks,
     int lateSinks,
@@ -79,9 +81,25 @@ record MeadConfig(
   private record RatesKey(
       TablesKey tables, SaliencyMetric saliency, List<MeadRate.RateTarget> bits) {}
 
+  /** Key under which what fits sequences is shared. */
+  private record FitterKey(MeadSizes sizes, LayerRotations rotations, int queryHeads) {}
+
   static MeadConfig of(SpecText spec) {
     spec.requireKeys(
-        "window", "sinks", "late-sinks", "tables", "first", "classes", "means", "budget", "floor");
+        "profile",
+        "window",
+        "sinks",
+        "late-sinks",
+        "tables",
+        "first",
+        "classes",
+        "means",
+        "budget",
+        "floor");
+    ProfileSource source = spec.choice("profile", ProfileSource.MODEL);
+    if (source == ProfileSource.NONE) {
+      requireFittable(spec);
+    }
     if (spec.has("floor") && !spec.has("budget")) {
       throw spec.invalid("floor is for requantization; give a budget, as in budget=64MiB");
     }
@@ -89,6 +107,7 @@ record MeadConfig(
     return new MeadConfig(
         spec.text(),
         bits,
+        source,
         spec.tokens("window", NominalBits.WINDOW),
         spec.tokens("sinks", NominalBits.SINKS),
         spec.between("late-sinks", NominalBits.LATE_SINKS, 0, MAX_LATE_SINKS),
@@ -101,6 +120,17 @@ record MeadConfig(
         BudgetSize.in(spec),
         BudgetSize.isPooled(spec),
         spec.decimal("floor", Math.min(bits, DEFAULT_FLOOR), MIN_BITS, bits));
+  }
+
+  /** Rejects what only a profile can provide. */
+  private static void requireFittable(SpecText spec) {
+    for (String key : List.of("tables", "first", "classes", "budget")) {
+      if (spec.has(key)) {
+        throw spec.invalid(
+            "%s=%s needs a profile; leave out profile=none or %s"
+                .formatted(key, spec.value(key), key));
+      }
+    }
   }
 
   /**
@@ -123,7 +153,7 @@ record MeadConfig(
   @Override
   public CacheConfig cacheConfig(CacheShape shape) {
     throw new InvalidInputException(
-        "the cache '%s' allocates its bits by a profile; it needs a model".formatted(spec));
+        "the cache '%s' allocates its bits for a model; it needs one".formatted(spec));
   }
 
   @Override
@@ -134,6 +164,47 @@ record MeadConfig(
   @Override
   public CacheConfig cacheConfig(CacheShape shape, CacheContext context) {
     shape.requireEvenKeyDim(spec);
+    return source == ProfileSource.NONE
+        ? fittedConfig(shape, context)
+        : profiledConfig(shape, context);
+  }
+
+  private CacheConfig fittedConfig(CacheShape shape, CacheContext context) {
+    if (context.queryHeads() == 0) {
+      throw new InvalidInputException(
+          "the cache '%s' must know how many query heads there are; it needs a model"
+              .formatted(spec));
+    }
+    FitterKey key =
+        new FitterKey(MeadSizes.of(shape), context.requireRotations(spec), context.queryHeads());
+    PromptFitter fitter =
+        context
+            .requireTables(spec, "a table")
+            .cached(
+                key,
+                PromptFitter.class,
+                memory -> PromptFitter.of(key.sizes(), key.rotations(), key.queryHeads(), memory));
+    MeadCodec settings = codec(fitter.blank(), List.of(), shape.windows(), context);
+    PromptFittedCodec codec =
+        PromptFittedCodec.of(settings, fitter, NominalBits.fittedTarget(bits, fitter.sizes()));
+    return new CacheConfig(Precision.F16, sinks, window, Optional.of(codec));
+  }
+
+  private MeadCodec codec(
+      MeadTables made, List<MeadRate> rates, LayerWindows windows, CacheContext context) {
+    return new MeadCodec(
+        made,
+        rates,
+        saliency,
+        sinks,
+        window,
+        lateSinks,
+        storesMeanErrors,
+        windows,
+        context.kernels());
+  }
+
+  private CacheConfig profiledConfig(CacheShape shape, CacheContext context) {
     TablesKey tablesKey = tablesKey(shape, context, context.requireRotations(spec));
     ModelTables shared = context.requireTables(spec, "tables");
     MeadTables made =
@@ -143,16 +214,11 @@ record MeadConfig(
         shared.cached(
             ratesKey, MeadRates.class, memory -> MeadRates.of(made, saliency, ratesKey.bits));
     MeadCodec codec =
-        new MeadCodec(
+        codec(
             made,
             rates.descending(),
-            saliency,
-            sinks,
-            window,
-            lateSinks,
-            storesMeanErrors,
             made.needsTokenIds() || requantizes() ? LayerWindows.NONE : shape.windows(),
-            context.kernels());
+            context);
     CacheConfig settings =
         new CacheConfig(
             Precision.F16,
@@ -211,11 +277,17 @@ record MeadConfig(
 
   @Override
   public Optional<String> warning(Profile profile) {
-    return MeadCheck.of(profile).flatMap(check -> check.warning(bits));
+    return Optional.of(profile)
+        .filter(given -> source == ProfileSource.MODEL)
+        .flatMap(MeadCheck::of)
+        .flatMap(check -> check.warning(bits));
   }
 
   @Override
   public Set<String> profileParts() {
+    if (source == ProfileSource.NONE) {
+      return Set.of();
+    }
     return Stream.concat(kinds().map(TableKind::part), Stream.of(MeadProfile.FirstLayer.PART))
         .collect(Collectors.toSet());
   }

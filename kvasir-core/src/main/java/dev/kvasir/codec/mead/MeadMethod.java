@@ -21,7 +21,7 @@ public final class MeadMethod extends BitWidthMethod {
         MeadConfig::of,
         "mead:0.75 to mead:8, such as 1.75: tables, first,",
         "  classes, means, late-sinks, budget, floor;",
-        "  with tables of the profile");
+        "  with tables of the profile, or profile=none");
   }
 
   @Override
@@ -44,6 +44,9 @@ public final class MeadMethod extends BitWidthMethod {
         "mead:2.5,classes=attention,first=coded,means=off,sinks=130",
         "mead:2,first=coded",
         "mead:2.5,tables=centroids,window=0",
-        "mead:4,budget=10bits,first=coded");
+        "mead:4,budget=10bits,first=coded",
+        "mead:2,profile=none",
+        "mead:1.5,profile=none,window=0,sinks=5,late-sinks=0",
+        "mead:4,profile=none,means=off,window=200");
   }
 }

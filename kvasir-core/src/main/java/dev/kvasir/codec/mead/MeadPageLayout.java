@@ -33,6 +33,14 @@ final class MeadPageLayout {
    * @param storesTableRows whether the index of a token's table row is stored
    */
   MeadPageLayout(List<HeadCodeLayout> heads, int valueDim, boolean storesTableRows) {
+    this(heads, valueDim, storesTableRows, 0);
+  }
+
+  /**
+   * @param minCodeBytes fewer bytes of codes are padded
+   */
+  MeadPageLayout(
+      List<HeadCodeLayout> heads, int valueDim, boolean storesTableRows, long minCodeBytes) {
     this.kvHeads = heads.size();
     this.rowsAt = new long[kvHeads * KvSide.COUNT * SaliencyTier.COUNT];
     long at = 0;
@@ -44,11 +52,11 @@ final class MeadPageLayout {
         }
       }
     }
-    this.codeBytes = at;
+    this.codeBytes = Math.max(at, minCodeBytes);
     this.meanBytes = MeanErrors.bytesFor(valueDim);
     this.headBytes =
         SaliencyTierMap.BYTES + meanBytes + (storesTableRows ? KvSide.COUNT * TOKENS : 0);
-    this.bytes = at + Math.max((long) kvHeads * headBytes, RowCodeLayout.OVERREAD_BYTES);
+    this.bytes = codeBytes + Math.max((long) kvHeads * headBytes, RowCodeLayout.OVERREAD_BYTES);
   }
 
   private static int index(int head, KvSide side, SaliencyTier tokens) {

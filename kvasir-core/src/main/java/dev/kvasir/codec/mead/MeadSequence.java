@@ -13,7 +13,8 @@ import java.util.List;
  * Quantizes the blocks of one sequence. Tracks the ids of its unquantized tokens and the attention
  * they receive.
  */
-sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSequence {
+sealed class MeadSequence implements SequenceCodec
+    permits RequantizingMeadSequence, PromptFittedSequence {
   private final MeadCodec codec;
   private final int[] levels; // rate level of the next page, by layer
   private final int[] quantizedTo; // end of the last quantized block, by layer
@@ -76,6 +77,11 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
     return codec;
   }
 
+  /** Returns the codec of pages. */
+  MeadCodec pageCodec() {
+    return codec;
+  }
+
   final int[] levels() {
     return levels;
   }
@@ -123,7 +129,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
       Page page =
           codec.tables().isTokenDetermined(layer)
               ? new TokenIdPage(codec.tables(), tokens)
-              : new MeadPageQuantizer(codec, residualTokens, lateSinks)
+              : new MeadPageQuantizer(pageCodec(), residualTokens, lateSinks)
                   .quantize(memory, rate(layer), layer, position, tokens, keys, values);
       quantizedTo[layer] = position + Page.TOKENS;
       residualTokens.dropBefore(leastQuantized());
@@ -142,7 +148,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
   }
 
   private MeadRate rate(int layer) {
-    return codec.rates().get(levels[layer]);
+    return pageCodec().rates().get(levels[layer]);
   }
 
   /** Returns the token ids of a block. The first layer writes them; the other layers share them. */
@@ -169,7 +175,7 @@ sealed class MeadSequence implements SequenceCodec permits RequantizingMeadSeque
         new MeadReadContext(memory, tokenIds, position -> newTokenIds(memory, position));
     return codec.tables().isTokenDetermined(layer)
         ? TokenIdPage.read(snapshot, codec.tables(), context)
-        : MeadPageSerializer.read(snapshot, codec, layer, context, lateSinks);
+        : MeadPageSerializer.read(snapshot, pageCodec(), layer, context, lateSinks);
   }
 
   @Override

@@ -13,8 +13,10 @@ import java.util.List;
  * <pre>
  * u16           layers
  * u16           KV heads
+ * u32           end of the first page, 0 without one; only without a profile
+ *               PromptStatistics; only without a profile
  * f64 (layers)  bits of the next page, as the spec counts them; only with requantization
- *               late sinks, see SinkPosition; only if layers evict pages
+ *               late sinks, see SinkPosition; only if layers evict pages or without a profile
  *               ResidualTokenStats
  * </pre>
  *
@@ -30,6 +32,9 @@ record MeadState(int[] levels, List<SinkPosition> sinks, ResidualTokenStats resi
 
   /** Kind of the serialized state with requantization. */
   private static final int REQUANTIZING_KIND = 61;
+
+  /** Kind of the serialized state of a sequence that is fitted to its prompt. */
+  private static final int FITTED_KIND = 63;
 
   byte[] serialize(MeadCodec codec) {
     boolean evicts = codec.evictsPages();
@@ -55,6 +60,25 @@ record MeadState(int[] levels, List<SinkPosition> sinks, ResidualTokenStats resi
           for (int level : levels) {
             out.putDouble(codec.rates().get(level).bits());
           }
+          residualTokens.write(out);
+        });
+  }
+
+  /** Serializes the state of a sequence that is fitted to its prompt, which goes first. */
+  byte[] serializeFitted(MeadCodec codec, int fittedTo, PromptStatistics statistics) {
+    List<SinkPosition> evictable = codec.evictsPages() ? sinks : List.of();
+    return SnapshotHeader.STATE.wrap(
+        FITTED_KIND,
+        2 * Short.BYTES
+            + Integer.BYTES
+            + statistics.bytes()
+            + SinkPosition.serializedBytes(evictable)
+            + residualTokens.serializedBytes(),
+        out -> {
+          writeSizes(codec, out);
+          out.putInt(fittedTo);
+          statistics.write(out);
+          SinkPosition.write(evictable, out);
           residualTokens.write(out);
         });
   }
@@ -96,6 +120,28 @@ record MeadState(int[] levels, List<SinkPosition> sinks, ResidualTokenStats resi
               return read(codec, readLevels(codec, in), List.of(), in, pool);
             });
     return new RequantizingMeadSequence(codec, read, pool);
+  }
+
+  static PromptFittedSequence resumedFitted(
+      PromptFittedCodec fitting, MemoryPool pool, byte[] state) {
+    return SnapshotHeader.STATE.unwrap(
+        state,
+        FITTED_KIND,
+        in -> {
+          MeadCodec codec = fitting.unfitted();
+          requireSizes(codec, in);
+          int fittedTo = SnapshotHeader.STATE.readPosition(in);
+          int layers = codec.tables().sizes().layers();
+          PromptStatistics statistics = new PromptStatistics(codec.tables().sizes(), pool);
+          try {
+            statistics.read(in);
+            MeadState read = read(codec, new int[layers], SinkPosition.read(in, layers), in, pool);
+            return new PromptFittedSequence(fitting, read, fittedTo, statistics, pool);
+          } catch (RuntimeException | Error e) {
+            statistics.close();
+            throw e;
+          }
+        });
   }
 
   private static void requireSizes(MeadCodec codec, ByteBuffer in) {

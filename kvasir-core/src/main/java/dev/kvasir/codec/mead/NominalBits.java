@@ -29,17 +29,25 @@ final class NominalBits {
 
   /** Converts the bits of a spec to the average bits of a quantized token's values. */
   static MeadRate.RateTarget target(double bits, MeadTables tables) {
-    MeadSizes sizes = tables.sizes();
+    return target(bits, tables.sizes(), bytesOfSequence(tables.sizes(), tables.quantizedLayers()));
+  }
+
+  /** Does the same for a sequence that stores what it was fitted by. */
+  static MeadRate.RateTarget fittedTarget(double bits, MeadSizes sizes) {
+    return target(
+        bits, sizes, bytesOfSequence(sizes, sizes.layers()) + PromptStatistics.bytesFor(sizes));
+  }
+
+  private static MeadRate.RateTarget target(double bits, MeadSizes sizes, double onceBytes) {
     double values = (double) sizes.layers() * sizes.kvHeads() * (sizes.keyDim() + sizes.valueDim());
-    double once = Byte.SIZE * bytesOfSequence(tables) / values;
+    double once = Byte.SIZE * onceBytes / values;
     double quantized = (TOKENS * bits - Short.SIZE * DENSE_TOKENS - once) / (TOKENS - DENSE_TOKENS);
     return new MeadRate.RateTarget(bits, quantized);
   }
 
   /** Returns the bytes that do not grow with the sequence. */
-  private static double bytesOfSequence(MeadTables tables) {
-    MeadSizes sizes = tables.sizes();
-    return LateSinks.bytesFor(tables, LATE_SINKS)
+  private static double bytesOfSequence(MeadSizes sizes, int quantizedLayers) {
+    return SinkSlots.bytesFor(sizes, quantizedLayers, LATE_SINKS)
         + ResidualTokenStats.bytesFor(
             sizes.layers(), sizes.kvHeads(), MeadCodec.maxResidualTokens(SINKS, WINDOW));
   }

@@ -27,7 +27,11 @@ final class SinkSlots {
   }
 
   static long bytesFor(MeadTables tables, int slots) {
-    return tables.quantizedLayers() * slots * ExactRows.bytesFor(tables.sizes());
+    return bytesFor(tables.sizes(), tables.quantizedLayers(), slots);
+  }
+
+  static long bytesFor(MeadSizes sizes, int quantizedLayers, int slots) {
+    return quantizedLayers * slots * ExactRows.bytesFor(sizes);
   }
 
   /**

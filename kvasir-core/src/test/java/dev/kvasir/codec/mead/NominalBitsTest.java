@@ -36,6 +36,7 @@ class NominalBitsTest {
               Optional.of(new Rope(RopeLayout.HALVES, RopeFrequencies.unscaled(10_000, 64))))
           .withProfile(Optional.of(SyntheticMeadTables.addTo(Profile.empty("none"), SHAPE)))
           .withTables(Optional.of(tables))
+          .withQueryHeads(SHAPE.kvHeads())
           .withContextLimit(LENGTH);
 
   @AfterEach
@@ -49,7 +50,9 @@ class NominalBitsTest {
     "mead:1, 1",
     "'mead:1.5,tables=off,first=coded', 1.5",
     "'mead:2.5,tables=centroids,first=coded', 2.5",
-    "mead:6, 6"
+    "mead:6, 6",
+    "'mead:1.75,profile=none', 1.75",
+    "'mead:3,profile=none', 3"
   })
   void countAllBytesOfTheSequence(String typed, double bits) {
     CacheSpec spec = CacheSpec.parse(typed);
