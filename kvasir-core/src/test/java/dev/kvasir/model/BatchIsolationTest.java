@@ -80,7 +80,8 @@ class BatchIsolationTest {
             "commvq:2,scores=tables,window=128",
             "mead:2",
             "mead:3,tables=centroids,first=coded,window=128",
-            "mead:4,budget=1800KiB,window=128")
+            "mead:4,budget=1800KiB,window=128",
+            "mead:2,profile=none")
         .map(spec -> ExampleSpecs.withWindow(spec, 40));
   }
 

@@ -141,7 +141,8 @@ class SpeculationTest {
             "pmkvq:2,budget=1600KiB,window=128",
             "commvq:1",
             "mead:2",
-            "mead:4,budget=1800KiB,window=128")
+            "mead:4,budget=1800KiB,window=128",
+            "mead:2,profile=none")
         .map(spec -> ExampleSpecs.withWindow(spec, 40));
   }
 

@@ -85,7 +85,8 @@ class StepAllocationTest {
         "commvq:1,scores=tables",
         "commvq:1,scores=decoded",
         "mead:2",
-        "mead:2,tables=centroids,first=coded");
+        "mead:2,tables=centroids,first=coded",
+        "mead:2,profile=none");
   }
 
   @AfterEach

@@ -247,7 +247,7 @@ record MeadConfig(
   private InvalidInputException missingTables(CacheContext context) {
     return new InvalidInputException(
         ("the cache '%s' needs a calibrated profile%s; 'kvasir calibrate --kv mead --model MODEL'"
-                + " makes one that every command finds, %s")
+                + " makes one that every command finds, %s; profile=none does without one")
             .formatted(spec, context.profileLacksPart(), CALIBRATION_TIME));
   }
 

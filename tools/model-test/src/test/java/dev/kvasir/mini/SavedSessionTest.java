@@ -110,6 +110,7 @@ class SavedSessionTest {
         "oscar:2",
         "vqllm:2,window=0",
         "mead:1.5",
+        "mead:2,profile=none",
         "mead:2.5,budget=2MiB"
       })
   void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(String spec) {

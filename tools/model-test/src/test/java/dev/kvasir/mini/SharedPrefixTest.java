@@ -115,7 +115,8 @@ class SharedPrefixTest {
         "mixkvq,high=1.9,mid=1.6,as=paper",
         "pmkvq:2,budget=1536KiB",
         "zipcache:2",
-        "mead:1.5"
+        "mead:1.5",
+        "mead:2,profile=none"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
     open(spec);
