@@ -79,7 +79,8 @@ public final class BitsPlot {
               .orElseThrow(
                   () ->
                       new InvalidInputException(
-                          "the cache '%s' has no bits by head; expected mead".formatted(spec)));
+                          "the cache '%s' has no bits by head; expected mead with a profile"
+                              .formatted(spec)));
       return new BitsPlot(spec.text(), shares);
     }
   }

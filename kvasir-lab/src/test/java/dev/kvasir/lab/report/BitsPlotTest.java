@@ -51,7 +51,7 @@ class BitsPlotTest {
                 BitsPlot.of(
                     CacheSpec.parse("kivi:2"), new CacheShape(4, 2, 64), CacheContext.unknown()))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessage("the cache 'kivi:2' has no bits by head; expected mead");
+        .hasMessage("the cache 'kivi:2' has no bits by head; expected mead with a profile");
   }
 
   /** The first layer has no codes; in the others, each tier has a bit more than the one before. */
