@@ -4,6 +4,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.gradient.TracedDecoder;
@@ -14,7 +15,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** A loaded model and ways to run it. */
+/** A loaded model with the kernels that users get, and ways to run it. */
 final class FamilyRunner implements AutoCloseable {
   /** The limit given to llama.cpp, which selects the LongRoPE factors by it. */
   private static final OptionalInt CONTEXT = OptionalInt.of(FamilyGolden.CONTEXT_LIMIT);
@@ -34,7 +35,7 @@ final class FamilyRunner implements AutoCloseable {
         HostEngine.load(
             GgufFile.open(file),
             CONTEXT,
-            new ScalarKernels(),
+            KernelChoice.ofThisProcess().kernels(),
             workers,
             MemoryPool.unlimited(),
             (done, inAll) -> {}));
@@ -47,7 +48,7 @@ final class FamilyRunner implements AutoCloseable {
         HostEngine.load(
             folder,
             CONTEXT,
-            new ScalarKernels(),
+            KernelChoice.ofThisProcess().kernels(),
             workers,
             MemoryPool.unlimited(),
             (done, inAll) -> {}));
