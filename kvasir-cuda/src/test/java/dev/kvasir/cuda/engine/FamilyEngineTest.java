@@ -189,7 +189,7 @@ class FamilyEngineTest {
   @ParameterizedTest
   @FieldSource("FAMILIES")
   void familiesAreAccepted(Family family) throws IOException {
-    new RandomFolder(family).write(folder);
+    new RandomFolder(family).writeZeros(folder);
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       new CudaProvider().check(request(files, "fp16"));
       new CudaProvider().check(request(files, "kivi:2"));
@@ -199,7 +199,7 @@ class FamilyEngineTest {
   @ParameterizedTest
   @FieldSource("WITH_WINDOWS")
   void cachesWithoutKernelsForWindowsAreRefused(Family family) throws IOException {
-    new RandomFolder(family).write(folder);
+    new RandomFolder(family).writeZeros(folder);
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       assertThatThrownBy(() -> new CudaProvider().check(request(files, "patternkv:2,rope=static")))
           .isInstanceOf(DeviceException.class)
@@ -310,7 +310,7 @@ class FamilyEngineTest {
             4,
             """
             "num_local_experts": 4,"num_experts_per_tok": 2""");
-    new RandomFolder(withSinks).write(folder);
+    new RandomFolder(withSinks).writeZeros(folder);
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       assertThatThrownBy(() -> new CudaProvider().check(request(files, "fp16")))
           .hasMessageContaining("a device requires");

@@ -1,7 +1,7 @@
 package dev.kvasir.cuda.engine;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -87,8 +87,32 @@ final class RandomFolder {
   }
 
   void write(Path folder) throws IOException {
+    try (RandomAccessFile file = begin(folder)) {
+      for (Map.Entry<String, long[]> tensor : shapes.entrySet()) {
+        file.write(numbers(tensor.getKey(), tensor.getValue()));
+      }
+    }
+  }
+
+  /** Writes a model of zeros, which takes no time and hardly any disk. */
+  void writeZeros(Path folder) throws IOException {
+    try (RandomAccessFile file = begin(folder)) {
+      long bytes = shapes.values().stream().mapToLong(RandomFolder::bytes).sum();
+      file.setLength(file.getFilePointer() + bytes);
+    }
+  }
+
+  /** Writes all but the numbers, which go to the end of the file. */
+  private RandomAccessFile begin(Path folder) throws IOException {
     Files.writeString(folder.resolve("config.json"), config());
-    Files.write(folder.resolve("model.safetensors"), tensors());
+    plan();
+    byte[] header = header();
+    RandomAccessFile file =
+        new RandomAccessFile(folder.resolve("model.safetensors").toFile(), "rw");
+    file.setLength(0);
+    file.writeLong(Long.reverseBytes(header.length));
+    file.write(header);
+    return file;
   }
 
   private String config() {
@@ -109,30 +133,28 @@ final class RandomFolder {
             family.options());
   }
 
-  private byte[] tensors() {
-    plan();
-    ByteArrayOutputStream data = new ByteArrayOutputStream();
+  private byte[] header() {
     List<String> entries = new ArrayList<>();
-    shapes.forEach(
-        (name, shape) -> {
-          int begin = data.size();
-          data.writeBytes(numbers(name, shape));
-          entries.add(
-              "\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%d,%d]}"
-                  .formatted(
-                      name,
-                      shape.length == 1 ? "F32" : "BF16",
-                      Arrays.toString(shape),
-                      begin,
-                      data.size()));
-        });
-    byte[] header = "{%s}".formatted(String.join(",", entries)).getBytes(StandardCharsets.UTF_8);
-    return ByteBuffer.allocate(Long.BYTES + header.length + data.size())
-        .order(ByteOrder.LITTLE_ENDIAN)
-        .putLong(header.length)
-        .put(header)
-        .put(data.toByteArray())
-        .array();
+    long begin = 0;
+    for (Map.Entry<String, long[]> tensor : shapes.entrySet()) {
+      long[] shape = tensor.getValue();
+      long end = begin + bytes(shape);
+      entries.add(
+          "\"%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%d,%d]}"
+              .formatted(
+                  tensor.getKey(),
+                  shape.length == 1 ? "F32" : "BF16",
+                  Arrays.toString(shape),
+                  begin,
+                  end));
+      begin = end;
+    }
+    return "{%s}".formatted(String.join(",", entries)).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static long bytes(long[] shape) {
+    long width = shape.length == 1 ? Float.BYTES : Short.BYTES;
+    return width * Arrays.stream(shape).reduce(1, (a, b) -> a * b);
   }
 
   private void plan() {
@@ -198,11 +220,11 @@ final class RandomFolder {
    * close to one in F32.
    */
   private byte[] numbers(String name, long[] shape) {
-    int count = (int) Arrays.stream(shape).reduce(1, (a, b) -> a * b);
+    int width = shape.length == 1 ? Float.BYTES : Short.BYTES;
+    int count = (int) (bytes(shape) / width);
     double spread = shape.length == 1 ? 0.2 : 1.5 / Math.sqrt(shape[1]);
     double centre = name.contains("norm") ? 1 - family.normOffset() : 0;
     boolean isNudged = name.startsWith("model.layers.0.") && name.contains("norm");
-    int width = shape.length == 1 ? Float.BYTES : Short.BYTES;
     ByteBuffer bytes = ByteBuffer.allocate(width * count).order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < count; i++) {
       float number = (float) (centre + spread * random.nextGaussian());
