@@ -2,6 +2,7 @@ package dev.kvasir.cuda.engine;
 
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
+import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
@@ -10,14 +11,17 @@ import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.HostEngine;
+import dev.kvasir.model.ModelConfig;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.LoadedModel;
+import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 
 /** The bundled model on host and device, its test prompt, and the divergence of logits. */
 public final class BundledModel {
@@ -41,6 +45,23 @@ public final class BundledModel {
     }
     engine.forward(batch);
     return Arrays.copyOf(batch.logits(), engine.config().vocabulary());
+  }
+
+  /**
+   * @param cacheBytes limit of the memory of caches
+   */
+  static CudaEngine device(long cacheBytes) {
+    try (GgufFile file = BundledFiles.open()) {
+      return (CudaEngine)
+          new CudaProvider()
+              .open(
+                  new EngineProvider.LoadRequest(
+                      file,
+                      ModelConfig.of(file),
+                      List.of(CacheSpec.DEFAULT),
+                      cacheBytes,
+                      (done, all) -> {}));
+    }
   }
 
   static HostEngine host(WorkerPool workers, boolean nudged) throws IOException {

@@ -8,11 +8,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.ModelConfig;
-import dev.kvasir.runtime.BundledFiles;
-import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,21 +31,7 @@ class CudaEngineTest {
 
   @BeforeEach
   void open() {
-    engine = opened(Long.MAX_VALUE);
-  }
-
-  private static CudaEngine opened(long cacheBytes) {
-    try (GgufFile file = BundledFiles.open()) {
-      return (CudaEngine)
-          new CudaProvider()
-              .open(
-                  new EngineProvider.LoadRequest(
-                      file,
-                      ModelConfig.of(file),
-                      List.of(CacheSpec.DEFAULT),
-                      cacheBytes,
-                      (done, all) -> {}));
-    }
+    engine = BundledModel.device(Long.MAX_VALUE);
   }
 
   @AfterEach
@@ -336,7 +318,7 @@ class CudaEngineTest {
       logits(engine, one, 1);
       page = one.bytes().total();
     }
-    CudaEngine small = opened(3 * page);
+    CudaEngine small = BundledModel.device(3 * page);
     try (KvCache first = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS);
         KvCache second = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS)) {
       logits(small, first, random(64));
@@ -368,7 +350,7 @@ class CudaEngineTest {
       logits(engine, one, random(127));
       unpacked = one.bytes().total();
     }
-    CudaEngine small = opened(unpacked + (1 << 16));
+    CudaEngine small = BundledModel.device(unpacked + (1 << 16));
     try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
       logits(small, cache, random(128));
       assertThat(((DeviceCache) cache).pages().packedPages()).isZero();

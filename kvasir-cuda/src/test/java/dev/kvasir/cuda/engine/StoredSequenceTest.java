@@ -10,10 +10,6 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.GgufFile;
-import dev.kvasir.model.ModelConfig;
-import dev.kvasir.runtime.BundledFiles;
-import dev.kvasir.spi.EngineProvider.LoadRequest;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,21 +37,7 @@ class StoredSequenceTest {
   @BeforeAll
   static void open() throws IOException {
     prose = BundledModel.prose();
-    engine = opened(Long.MAX_VALUE);
-  }
-
-  private static CudaEngine opened(long cacheBytes) {
-    try (GgufFile file = BundledFiles.open()) {
-      return (CudaEngine)
-          new CudaProvider()
-              .open(
-                  new LoadRequest(
-                      file,
-                      ModelConfig.of(file),
-                      List.of(CacheSpec.DEFAULT),
-                      cacheBytes,
-                      (done, all) -> {}));
-    }
+    engine = BundledModel.device(Long.MAX_VALUE);
   }
 
   @AfterEach
@@ -305,14 +287,14 @@ class StoredSequenceTest {
     }
     CacheSpec parsed = CacheSpec.parse(spec);
     for (long limit : new long[] {bytes / 8, bytes / 2, bytes - 1}) {
-      try (CudaEngine small = opened(limit)) {
+      try (CudaEngine small = BundledModel.device(limit)) {
         assertThatThrownBy(() -> small.restoreCache(parsed, Optional.empty(), MAX_TOKENS, stored))
             .isInstanceOf(CacheFullException.class)
             .hasMessageStartingWith("a stored sequence of 700 tokens cannot be held: ");
         assertThat(small.memory().usedBytes()).isZero();
       }
     }
-    try (CudaEngine enough = opened(bytes);
+    try (CudaEngine enough = BundledModel.device(bytes);
         KvCache restored = enough.restoreCache(parsed, Optional.empty(), MAX_TOKENS, stored)) {
       assertThat(restored.length()).isEqualTo(700);
       assertThat(enough.memory().usedBytes()).isEqualTo(bytes);
@@ -350,7 +332,7 @@ class StoredSequenceTest {
 
   @Test
   void aClosedEngineStoresNothing() {
-    CudaEngine other = opened(Long.MAX_VALUE);
+    CudaEngine other = BundledModel.device(Long.MAX_VALUE);
     KvCache cache = other.newCache(CacheSpec.DEFAULT, Optional.empty(), MAX_TOKENS);
     BundledModel.logits(other, cache, Arrays.copyOf(prose, 200));
     Copied stored = Copied.of(cache);
