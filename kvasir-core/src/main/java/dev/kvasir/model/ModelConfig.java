@@ -512,6 +512,11 @@ public record ModelConfig(
     return recurrent.isEmpty() || recurrent.get().kind(layer).hasFeedForward();
   }
 
+  /** Returns whether a layer has routed experts. */
+  public boolean hasExperts(int layer) {
+    return experts.isPresent() && experts.get().hasExperts(layer);
+  }
+
   /** Returns the number of layers with a feed-forward part. */
   public int feedForwardLayers() {
     return (int) IntStream.range(0, layers).filter(this::hasFeedForward).count();

@@ -178,7 +178,7 @@ public final class TensorPlan {
   }
 
   private void planFeedForward(ModelConfig config, int layer) {
-    if (config.experts().isPresent() && config.experts().get().hasExperts(layer)) {
+    if (config.hasExperts(layer)) {
       ExpertTensors.of(config, names).plan(this, layer);
       if (!config.architecture().traits().hasDenseBesideExperts()) {
         return;

@@ -150,7 +150,7 @@ final class WeightsLoader {
     if (!config.hasFeedForward(layer)) {
       return new NoFeedForward();
     }
-    if (hasExperts(layer)) {
+    if (config.hasExperts(layer)) {
       return config.architecture().traits().hasDenseBesideExperts()
           ? denseAndExperts(layer)
           : experts(layer);
@@ -200,10 +200,6 @@ final class WeightsLoader {
     return config.architecture().traits().hasSinks()
         ? plan.require(names.sinks(layer)).toFloats()
         : MultiHeadWeights.NO_SINKS;
-  }
-
-  private boolean hasExperts(int layer) {
-    return config.experts().isPresent() && config.experts().get().hasExperts(layer);
   }
 
   private FeedForwardWeights denseAndExperts(int layer) {

@@ -52,8 +52,7 @@ public final class Chat implements Callable<Integer> {
       /stats   tokens in the context, the size of the KV cache, the seed, the last speeds
       /help    this list
       /quit    leave, as /exit and Ctrl-D do
-      Ctrl-C   stop an answer, or give up the line\
-      """;
+      Ctrl-C   stop an answer, or give up the line""";
 
   private static final Set<String> LEAVING = Set.of("/quit", "/exit");
 

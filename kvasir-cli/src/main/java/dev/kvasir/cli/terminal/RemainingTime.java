@@ -14,9 +14,8 @@ final class RemainingTime {
   private static final long LEAST_NANOS = 5_000_000_000L;
   private static final double LEAST_SHARE = 0.01;
 
-  /** The states of the work, oldest first; the first one is the newest before the recent half. */
-  private final Deque<State> recent = new ArrayDeque<>();
-
+  private final Deque<State> recent = new ArrayDeque<>(); // of the recent half, oldest first
+  private State before; // the newest before the recent half; null if there is no state
   private long start;
 
   private record State(long nanos, double share) {}
@@ -28,17 +27,13 @@ final class RemainingTime {
    * @param share what is done, 0 to 1
    */
   void note(long nanos, double share) {
-    if (recent.isEmpty()) {
+    if (before == null) {
       start = nanos;
     }
     recent.addLast(new State(nanos, share));
     long middle = start + (nanos - start) / 2;
-    while (recent.size() > 2) {
-      State first = recent.removeFirst();
-      if (recent.getFirst().nanos() > middle) {
-        recent.addFirst(first);
-        return;
-      }
+    while (!recent.isEmpty() && recent.getFirst().nanos() <= middle) {
+      before = recent.removeFirst();
     }
   }
 
@@ -47,12 +42,11 @@ final class RemainingTime {
     if (recent.isEmpty()) {
       return OptionalDouble.empty();
     }
-    State from = recent.getFirst();
-    State to = recent.getLast();
-    long nanos = to.nanos() - from.nanos();
-    double done = to.share() - from.share();
+    State now = recent.getLast();
+    long nanos = now.nanos() - before.nanos();
+    double done = now.share() - before.share();
     return nanos < LEAST_NANOS || done < LEAST_SHARE
         ? OptionalDouble.empty()
-        : OptionalDouble.of(Math.round(nanos * (1 - to.share()) / done) / 1e9);
+        : OptionalDouble.of(Math.round(nanos * (1 - now.share()) / done) / 1e9);
   }
 }

@@ -26,10 +26,6 @@ record HeadStatistics(float[] means, float[] deviations, float[] keyWeights, flo
     return (long) Float.BYTES * (3 * sizes.keyDim() + 2 * sizes.valueDim() + RATIOS);
   }
 
-  float deviation(MeadSizes sizes, KvSide side, int channel) {
-    return deviations[side == KvSide.KEYS ? channel : sizes.keyDim() + channel];
-  }
-
   void write(MemorySegment out, long at) {
     long next = at;
     for (float[] numbers : parts()) {

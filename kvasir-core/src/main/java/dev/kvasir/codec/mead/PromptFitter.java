@@ -8,6 +8,7 @@ import dev.kvasir.kernel.Rotation;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -113,34 +114,24 @@ record PromptFitter(
   }
 
   MeadTables tables(PromptStatistics statistics) {
-    return new MeadTables(
-        sizes,
-        TableKind.OFF,
+    return tables(
         IntStream.range(0, sizes.layers())
             .mapToObj(
                 layer ->
                     IntStream.range(0, sizes.kvHeads())
                         .mapToObj(head -> tables(statistics.get(layer, head)))
                         .toList())
-            .toList(),
-        Optional.empty(),
-        new int[0],
-        rotations);
+            .toList());
   }
 
   /** Returns the tables of a sequence that has measured nothing; their allocation has no bits. */
   MeadTables blank() {
-    List<HeadTables> layer =
-        IntStream.range(0, sizes.kvHeads())
-            .mapToObj(head -> tables(HeadStatistics.blank(sizes)))
-            .toList();
-    return new MeadTables(
-        sizes,
-        TableKind.OFF,
-        IntStream.range(0, sizes.layers()).mapToObj(any -> layer).toList(),
-        Optional.empty(),
-        new int[0],
-        rotations);
+    HeadTables head = tables(HeadStatistics.blank(sizes));
+    return tables(Collections.nCopies(sizes.layers(), Collections.nCopies(sizes.kvHeads(), head)));
+  }
+
+  private MeadTables tables(List<List<HeadTables>> layers) {
+    return new MeadTables(sizes, TableKind.OFF, layers, Optional.empty(), new int[0], rotations);
   }
 
   private HeadTables tables(HeadStatistics head) {

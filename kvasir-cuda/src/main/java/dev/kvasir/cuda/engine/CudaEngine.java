@@ -159,8 +159,7 @@ public final class CudaEngine implements DecoderEngine {
   public KvCache newCache(CacheSpec spec, Optional<Profile> profile, int contextLimit) {
     checkOpen();
     CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
-    DeviceCacheConfig cacheConfig =
-        DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
+    DeviceCacheConfig cacheConfig = cacheConfig(spec, context);
     if (!cacheConfig.format().requantizes()) {
       return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
     }
@@ -207,10 +206,13 @@ public final class CudaEngine implements DecoderEngine {
     checkOpen();
     requireStorable(spec);
     CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
-    DeviceCacheConfig cacheConfig =
-        DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
-    return DeviceCache.restore(resources(cacheConfig), config.cacheShape(), snapshot)
+    CacheResources resources = resources(cacheConfig(spec, context));
+    return DeviceCache.restore(resources, config.cacheShape(), snapshot)
         .deferringPrompts(spec.defersPrompts());
+  }
+
+  private DeviceCacheConfig cacheConfig(CacheSpec spec, CacheContext context) {
+    return DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
   }
 
   /**

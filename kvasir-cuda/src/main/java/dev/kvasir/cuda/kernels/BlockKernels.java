@@ -12,10 +12,6 @@ import java.util.Set;
  * Requires compute capability 9.0.
  */
 final class BlockKernels implements AutoCloseable {
-  private static final int ROW_THREADS = 1024;
-  private static final int PART_THREADS = 256;
-  private static final int PART_COLUMNS = 1024;
-
   private final CudaStream stream;
   private final Launch normalize;
   private final Launch activate;
@@ -28,7 +24,7 @@ final class BlockKernels implements AutoCloseable {
     this.stream = stream;
     this.normalize =
         new Launch(module.kernel("normalize_to_blocks"), 8, 8, 8, 4, 4, 8, BlockOperands.BYTES)
-            .block(ROW_THREADS)
+            .block(DecoderKernels.ROW_THREADS)
             .argument(3, Float.floatToRawIntBits(config.normEpsilon()))
             .argument(4, config.hidden());
     this.activate =
@@ -40,7 +36,8 @@ final class BlockKernels implements AutoCloseable {
   }
 
   private static Launch partLaunch(KernelModule module, String name) {
-    return new Launch(module.kernel(name), 8, 4, BlockOperands.BYTES).block(PART_THREADS);
+    return new Launch(module.kernel(name), 8, 4, BlockOperands.BYTES)
+        .block(DecoderKernels.PART_THREADS);
   }
 
   /**
@@ -76,7 +73,7 @@ final class BlockKernels implements AutoCloseable {
   private void convert(
       Launch launch, DeviceMemory from, int columns, RowCounts rows, BlockOperands out) {
     launch
-        .grid(rows.all(), Math.ceilDiv(columns, PART_COLUMNS), 1)
+        .grid(rows.all(), Math.ceilDiv(columns, DecoderKernels.PART_COLUMNS), 1)
         .argument(0, from.address())
         .argument(1, columns);
     out.set(launch, 2, rows);

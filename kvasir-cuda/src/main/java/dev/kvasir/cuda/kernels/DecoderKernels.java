@@ -27,9 +27,9 @@ import java.util.Set;
  * products of a few rows, which fetch weights before it has ended ({@link BlockGemv}).
  */
 public final class DecoderKernels implements AutoCloseable {
-  private static final int ROW_THREADS = 1024;
-  private static final int PART_THREADS = 256;
-  private static final int PART_COLUMNS = 1024;
+  static final int ROW_THREADS = 1024;
+  static final int PART_THREADS = 256;
+  static final int PART_COLUMNS = 1024;
   private static final int ROTATE_BYTES = 112;
   private static final int ALL_HEADS_BYTES = 40;
 

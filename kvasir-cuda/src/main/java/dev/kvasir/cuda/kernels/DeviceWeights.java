@@ -122,7 +122,7 @@ public record DeviceWeights(
 
   private static Layer layer(WeightSource source, ModelConfig config, int index) {
     NormPlacement norms = config.architecture().norms();
-    boolean routed = config.experts().filter(experts -> experts.hasExperts(index)).isPresent();
+    boolean routed = config.hasExperts(index);
     return new Layer(
         norm(source, index, norms.attention()),
         source.matrix(index, Part.QUERY, Part.KEY, Part.VALUE),

@@ -41,13 +41,9 @@ import java.util.Map;
  * </pre>
  */
 final class ExpertKernels implements AutoCloseable {
-  private static final int ROW_THREADS = 1024;
-
   /** Experts of a layer that its kernels can order. */
-  static final int MOST_EXPERTS = ROW_THREADS;
+  static final int MOST_EXPERTS = DecoderKernels.ROW_THREADS;
 
-  private static final int PART_THREADS = 256;
-  private static final int PART_COLUMNS = 1024;
   private static final int TILE_ROWS = 8;
 
   /** Outputs of a thread block of a product. */
@@ -99,10 +95,15 @@ final class ExpertKernels implements AutoCloseable {
     this.experts = config.experts().orElseThrow();
     this.hidden = config.hidden();
     this.kernels = kernels;
-    this.route = new Launch(module.kernel("route_experts"), ROUTED_BYTES).block(ROW_THREADS);
-    this.order = new Launch(module.kernel("order_pairs"), ORDER_BYTES).block(ROW_THREADS);
-    this.gather = new Launch(module.kernel("gather_rows"), GATHERED_BYTES).block(PART_THREADS);
-    this.combine = new Launch(module.kernel("combine_experts"), COMBINED_BYTES).block(PART_THREADS);
+    this.route =
+        new Launch(module.kernel("route_experts"), ROUTED_BYTES).block(DecoderKernels.ROW_THREADS);
+    this.order =
+        new Launch(module.kernel("order_pairs"), ORDER_BYTES).block(DecoderKernels.ROW_THREADS);
+    this.gather =
+        new Launch(module.kernel("gather_rows"), GATHERED_BYTES).block(DecoderKernels.PART_THREADS);
+    this.combine =
+        new Launch(module.kernel("combine_experts"), COMBINED_BYTES)
+            .block(DecoderKernels.PART_THREADS);
     List<StackedMatrices> all =
         layers.stream()
             .filter(layer -> layer.experts() != null)
@@ -129,7 +130,7 @@ final class ExpertKernels implements AutoCloseable {
 
   private static Launch newProduct(KernelModule module, WeightFormat format) {
     return new Launch(module.kernel("multiply_experts_" + format.kernelName()), PRODUCT_BYTES)
-        .block(PART_THREADS);
+        .block(DecoderKernels.PART_THREADS);
   }
 
   private <T extends AutoCloseable> T own(T each) {
@@ -198,7 +199,7 @@ final class ExpertKernels implements AutoCloseable {
         gateAndUp, experts.width(), new RowCounts(0, all), of.down().getFirst(), activated);
     multiply(of.firstDown(), of.downTable(), activated, all, outputs);
     combine.arguments().set(JAVA_LONG, 24, update.address());
-    combine.grid(rows, Math.ceilDiv(hidden, PART_COLUMNS), 1).on(stream);
+    combine.grid(rows, Math.ceilDiv(hidden, DecoderKernels.PART_COLUMNS), 1).on(stream);
   }
 
   /** Selects the experts of rows and orders the pairs. */

@@ -57,11 +57,7 @@ public final class FileWeightSource extends WeightSource {
   }
 
   private static IntStream expertLayers(ModelConfig config) {
-    return IntStream.range(0, config.layers()).filter(layer -> hasExperts(config, layer));
-  }
-
-  private static boolean hasExperts(ModelConfig config, int layer) {
-    return config.experts().filter(experts -> experts.hasExperts(layer)).isPresent();
+    return IntStream.range(0, config.layers()).filter(config::hasExperts);
   }
 
   /** Rejects experts that differ in their format, since one launch multiplies all of them. */
@@ -164,7 +160,7 @@ public final class FileWeightSource extends WeightSource {
             .boxed()
             .flatMap(
                 layer ->
-                    (hasExperts(config, layer) ? besideExperts : all)
+                    (config.hasExperts(layer) ? besideExperts : all)
                         .stream().map(part -> plan.weight(layer, part)));
     return Stream.of(Stream.of(plan.embedding()), plan.output().stream(), ofLayers)
         .flatMap(each -> each);

@@ -47,11 +47,6 @@ public record PageTransfer(int layers, long layerStride, long pageBytes, DeviceQ
     void transfer(long first, MemorySegment staging, MemorySegment part);
   }
 
-  /** Returns the bytes of pages in all layers. */
-  public long bytes(int pages) {
-    return (long) layers * pages * pageBytes;
-  }
-
   /**
    * Copies pages from the device.
    *

@@ -47,20 +47,21 @@ public final class BundledModel {
     return Arrays.copyOf(batch.logits(), engine.config().vocabulary());
   }
 
+  /** Returns the bundled model on a device. */
+  static CudaEngine device(CacheSpec spec) {
+    return device(spec, Long.MAX_VALUE);
+  }
+
   /**
    * @param cacheBytes limit of the memory of caches
    */
-  static CudaEngine device(long cacheBytes) {
+  static CudaEngine device(CacheSpec spec, long cacheBytes) {
     try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
           new CudaProvider()
               .open(
                   new EngineProvider.LoadRequest(
-                      file,
-                      ModelConfig.of(file),
-                      List.of(CacheSpec.DEFAULT),
-                      cacheBytes,
-                      (done, all) -> {}));
+                      file, ModelConfig.of(file), List.of(spec), cacheBytes, (done, all) -> {}));
     }
   }
 

@@ -8,14 +8,10 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.GgufFile;
-import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
-import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,18 +28,7 @@ class CommvqEngineTest {
 
   @BeforeEach
   void open() {
-    try (GgufFile file = BundledFiles.open()) {
-      engine =
-          (CudaEngine)
-              new CudaProvider()
-                  .open(
-                      new EngineProvider.LoadRequest(
-                          file,
-                          ModelConfig.of(file),
-                          List.of(CacheSpec.parse("commvq:1")),
-                          Long.MAX_VALUE,
-                          (done, all) -> {}));
-    }
+    engine = BundledModel.device(CacheSpec.parse("commvq:1"));
   }
 
   @AfterEach

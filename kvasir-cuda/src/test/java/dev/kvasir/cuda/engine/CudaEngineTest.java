@@ -31,7 +31,7 @@ class CudaEngineTest {
 
   @BeforeEach
   void open() {
-    engine = BundledModel.device(Long.MAX_VALUE);
+    engine = BundledModel.device(CacheSpec.DEFAULT);
   }
 
   @AfterEach
@@ -318,7 +318,7 @@ class CudaEngineTest {
       logits(engine, one, 1);
       page = one.bytes().total();
     }
-    CudaEngine small = BundledModel.device(3 * page);
+    CudaEngine small = BundledModel.device(CacheSpec.DEFAULT, 3 * page);
     try (KvCache first = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS);
         KvCache second = small.newCache(CacheSpec.DEFAULT, Optional.empty(), TOKENS)) {
       logits(small, first, random(64));
@@ -350,7 +350,7 @@ class CudaEngineTest {
       logits(engine, one, random(127));
       unpacked = one.bytes().total();
     }
-    CudaEngine small = BundledModel.device(unpacked + (1 << 16));
+    CudaEngine small = BundledModel.device(CacheSpec.DEFAULT, unpacked + (1 << 16));
     try (KvCache cache = small.newCache(kind, Optional.empty(), TOKENS)) {
       logits(small, cache, random(128));
       assertThat(((DeviceCache) cache).pages().packedPages()).isZero();

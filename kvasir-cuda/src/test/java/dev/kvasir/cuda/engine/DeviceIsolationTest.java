@@ -7,10 +7,6 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
 import dev.kvasir.engine.Batch;
-import dev.kvasir.format.GgufFile;
-import dev.kvasir.model.ModelConfig;
-import dev.kvasir.runtime.BundledFiles;
-import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,18 +33,7 @@ class DeviceIsolationTest {
   @BeforeEach
   void open() throws IOException {
     prose = BundledModel.prose();
-    try (GgufFile file = BundledFiles.open()) {
-      engine =
-          (CudaEngine)
-              new CudaProvider()
-                  .open(
-                      new EngineProvider.LoadRequest(
-                          file,
-                          ModelConfig.of(file),
-                          List.of(CacheSpec.DEFAULT),
-                          Long.MAX_VALUE,
-                          (done, all) -> {}));
-    }
+    engine = BundledModel.device(CacheSpec.DEFAULT);
   }
 
   @AfterEach

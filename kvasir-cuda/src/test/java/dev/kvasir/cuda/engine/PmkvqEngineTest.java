@@ -6,15 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cuda.driver.NeedsDevice;
-import dev.kvasir.format.GgufFile;
 import dev.kvasir.model.DecoderEngine;
-import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
-import dev.kvasir.spi.EngineProvider;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,18 +27,7 @@ class PmkvqEngineTest {
 
   @BeforeEach
   void open() {
-    try (GgufFile file = BundledFiles.open()) {
-      engine =
-          (CudaEngine)
-              new CudaProvider()
-                  .open(
-                      new EngineProvider.LoadRequest(
-                          file,
-                          ModelConfig.of(file),
-                          List.of(CacheSpec.parse(PAPER)),
-                          Long.MAX_VALUE,
-                          (done, all) -> {}));
-    }
+    engine = BundledModel.device(CacheSpec.parse(PAPER));
   }
 
   @AfterEach

@@ -37,7 +37,7 @@ class StoredSequenceTest {
   @BeforeAll
   static void open() throws IOException {
     prose = BundledModel.prose();
-    engine = BundledModel.device(Long.MAX_VALUE);
+    engine = BundledModel.device(CacheSpec.DEFAULT);
   }
 
   @AfterEach
@@ -287,14 +287,14 @@ class StoredSequenceTest {
     }
     CacheSpec parsed = CacheSpec.parse(spec);
     for (long limit : new long[] {bytes / 8, bytes / 2, bytes - 1}) {
-      try (CudaEngine small = BundledModel.device(limit)) {
+      try (CudaEngine small = BundledModel.device(CacheSpec.DEFAULT, limit)) {
         assertThatThrownBy(() -> small.restoreCache(parsed, Optional.empty(), MAX_TOKENS, stored))
             .isInstanceOf(CacheFullException.class)
             .hasMessageStartingWith("a stored sequence of 700 tokens cannot be held: ");
         assertThat(small.memory().usedBytes()).isZero();
       }
     }
-    try (CudaEngine enough = BundledModel.device(bytes);
+    try (CudaEngine enough = BundledModel.device(CacheSpec.DEFAULT, bytes);
         KvCache restored = enough.restoreCache(parsed, Optional.empty(), MAX_TOKENS, stored)) {
       assertThat(restored.length()).isEqualTo(700);
       assertThat(enough.memory().usedBytes()).isEqualTo(bytes);
@@ -332,7 +332,7 @@ class StoredSequenceTest {
 
   @Test
   void aClosedEngineStoresNothing() {
-    CudaEngine other = BundledModel.device(Long.MAX_VALUE);
+    CudaEngine other = BundledModel.device(CacheSpec.DEFAULT);
     KvCache cache = other.newCache(CacheSpec.DEFAULT, Optional.empty(), MAX_TOKENS);
     BundledModel.logits(other, cache, Arrays.copyOf(prose, 200));
     Copied stored = Copied.of(cache);

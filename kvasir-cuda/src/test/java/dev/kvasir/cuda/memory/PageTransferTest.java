@@ -83,7 +83,7 @@ class PageTransferTest {
     byte[] memory = randomMemory(PAGE_BYTES);
     long[] pages = {0, 7 * PAGE_BYTES, 9 * PAGE_BYTES};
     PageTransfer transfer = transfer(memory, PAGE_BYTES);
-    byte[] stored = new byte[(int) transfer.bytes(pages.length)];
+    byte[] stored = new byte[LAYERS * pages.length * PAGE_BYTES];
     transfer.download(pages, MemorySegment.ofArray(stored));
     byte[] other = new byte[memory.length];
     transfer(other, PAGE_BYTES).upload(MemorySegment.ofArray(stored), pages);
@@ -100,7 +100,7 @@ class PageTransferTest {
     byte[] memory = randomMemory(pageBytes);
     long[] pages = {3L * pageBytes, 0, 9L * pageBytes};
     PageTransfer transfer = transfer(memory, pageBytes);
-    byte[] stored = new byte[(int) transfer.bytes(pages.length)];
+    byte[] stored = new byte[LAYERS * pages.length * pageBytes];
     transfer.download(pages, MemorySegment.ofArray(stored));
     assertThat(pieces)
         .containsExactly(PageTransfer.PIECE_BYTES, PageTransfer.PIECE_BYTES, (long) pageBytes);
