@@ -62,8 +62,8 @@ public record CacheContext(
   public InvalidInputException missingCalibration(
       String spec, String needs, String making, String target) {
     return new InvalidInputException(
-        ("the cache '%s' needs %s%s; %s with 'kvasir calibrate --kv %s --out FILE' and give"
-                + " --profile FILE")
+        ("the cache '%s' needs %s%s; %s with 'kvasir calibrate --kv %s --model MODEL', for every"
+                + " command to find")
             .formatted(spec, needs, profileLacksPart(), making, target));
   }
 

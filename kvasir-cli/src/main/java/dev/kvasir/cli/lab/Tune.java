@@ -1,6 +1,7 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelOutline;
@@ -79,7 +80,8 @@ public final class Tune implements Callable<Integer> {
       paramLabel = "FILE",
       description =
           "The profile to write. An existing profile keeps its other parts. Trials are"
-              + " saved next to it in FILE.trials.json, and a chart of them in FILE.svg.")
+              + " saved next to it in FILE.trials.json, and a chart of them in FILE.svg. Default:"
+              + " as for 'kvasir calibrate'; the bundled model needs a file.")
   private Path out;
 
   @Option(
@@ -171,7 +173,9 @@ public final class Tune implements Callable<Integer> {
     TuneSettings settings = settings();
     check();
     Sources sources = sources();
-    checkFits(model.outline(load));
+    ModelOutline outline = model.outline(load);
+    chooseOut(outline);
+    checkFits(outline);
     try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams);
         Interruption interruption = Interruption.install()) {
       Optional<SalienceSurvey> survey = survey(loaded, sources, interruption);
@@ -224,12 +228,9 @@ public final class Tune implements Callable<Integer> {
           "--trials is %d; expected at least 1, or 0 with --scatter FILE or --json FILE"
               .formatted(trials));
     }
-    if (trials > 0 && out == null) {
+    if (trials > 0 && out == null && model.isBundled()) {
       throw new InvalidInputException(
-          "no file was given for the profile; expected one with --out FILE");
-    }
-    if (trials > 0) {
-      AtomicFile.checkWritable(out);
+          "--out is missing; expected the profile to write, because the bundled model uses its own");
     }
     if (scatter != null) {
       AtomicFile.checkWritable(scatter);
@@ -237,6 +238,18 @@ public final class Tune implements Callable<Integer> {
     if (json != null) {
       AtomicFile.checkWritable(json);
     }
+  }
+
+  /** Saves the profile where it is found by the model's fingerprint, if no file was given. */
+  private void chooseOut(ModelOutline outline) {
+    if (trials == 0) {
+      return;
+    }
+    if (out == null) {
+      out = UserFolder.ofThisProcess().profile(outline.fingerprint());
+      AtomicFile.createFolderOf(out);
+    }
+    AtomicFile.checkWritable(out);
   }
 
   /** Rejects options that do not fit the model, before its weights are loaded. */

@@ -160,7 +160,7 @@ public record MixkvqConfig(
                 new InvalidInputException(
                     "the cache 'mixkvq' has no thresholds%s; find them with 'kvasir tune --kv mixkvq"
                             .formatted(context.profileLacksPart())
-                        + " --out FILE' and give --profile FILE, or give high=A,mid=B"));
+                        + " --model MODEL', for every command to find, or give high=A,mid=B"));
   }
 
   @Override

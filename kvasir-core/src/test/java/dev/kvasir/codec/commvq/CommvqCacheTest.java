@@ -220,7 +220,7 @@ class CommvqCacheTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
-                + " calibrate --kv commvq:2 --out FILE' and give --profile FILE");
+                + " calibrate --kv commvq:2 --model MODEL', for every command to find");
     CacheContext unowned = newContext(rope).withTables(Optional.empty());
     assertThatThrownBy(() -> CacheSpec.parse("commvq:1").newCache(SHAPE, unowned))
         .isInstanceOf(InvalidInputException.class)

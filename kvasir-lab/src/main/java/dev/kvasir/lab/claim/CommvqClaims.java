@@ -15,18 +15,21 @@ final class CommvqClaims {
   private static final String KIVI_ONE = "kivi:1,group=32,sinks=16";
   private static final String KIVI_TWO = "kivi:2,group=32,sinks=16";
 
-  private static final String PUBLISHED_ONE = "commvq:1,as=paper";
-  private static final String PUBLISHED_TWO = "commvq:2,as=paper";
+  private static final String PUBLISHED_ONE = "commvq:1,as=paper,values=encoder";
+  private static final String PUBLISHED_TWO = "commvq:2,as=paper,values=encoder";
   private static final String PUBLISHED_KIVI_ONE = "kivi:1,group=32,sinks=0,window=0";
   private static final String PUBLISHED_KIVI_TWO = "kivi:2,group=32,sinks=0,window=0";
+  private static final String ENCODERS = "target/commvq-encoders.profile";
   private static final Experiment PAPER =
       Experiment.eval(
-          "commvq-paper",
-          "--tasks ppl,prose --context 4000 --seed 1",
-          PUBLISHED_KIVI_ONE,
-          PUBLISHED_KIVI_TWO,
-          PUBLISHED_ONE,
-          PUBLISHED_TWO);
+              "commvq-paper",
+              "--profile %s --tasks ppl,prose --context 4000 --seed 1".formatted(ENCODERS),
+              PUBLISHED_KIVI_ONE,
+              PUBLISHED_KIVI_TWO,
+              PUBLISHED_ONE,
+              PUBLISHED_TWO)
+          .after("calibrate --kv commvq:1,values=encoder --out " + ENCODERS)
+          .after("calibrate --kv commvq:2,values=encoder --out " + ENCODERS);
   private static final String CONDITIONS = "value encoder, no beam, no sinks";
 
   private static final Experiment CODING_ERROR =

@@ -6,6 +6,7 @@ import dev.kvasir.lab.report.StandardTable;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -27,6 +28,24 @@ public record Experiment(
     Optional<TestBed> onlyBed) {
   /** Tokens that the smallest context of the models in use can hold. */
   private static final int OTHER_CONTEXT = 1900;
+
+  /** Commands that make the profile of another model than the bundled one, by experiment. */
+  private static final Map<String, List<String>> CALIBRATIONS =
+      Map.of(
+          "methods",
+          List.of("tune", "calibrate --kv commvq:1", "calibrate --kv commvq:2"),
+          "baselines",
+          List.of("calibrate --kv oscar", "calibrate --kv vqllm"),
+          "mixkvq",
+          List.of("tune"),
+          "mixkvq-paper",
+          List.of("tune"),
+          "pmkvq",
+          List.of("calibrate --kv pmkvq:2 --keys token"),
+          "pmkvq-widths",
+          List.of("calibrate --kv pmkvq:2"),
+          "commvq",
+          List.of("calibrate --kv commvq:1", "calibrate --kv commvq:2"));
 
   /** Returns the experiment behind a table of the results page. */
   static Experiment table(String name) {
@@ -101,18 +120,25 @@ public record Experiment(
     if (onlyBed.isPresent()) {
       return List.of(with(arguments, outputOption, file(folder, onlyBed.get()).toString()));
     }
-    if (isTable() && model.isPresent()) {
-      return ofTable(StandardTable.named(name)).commands(folder, model);
+    if (isTable() && model.isEmpty()) {
+      return List.of(arguments);
     }
+    Experiment last = isTable() ? ofTable(StandardTable.named(name)) : this;
     List<List<String>> commands = new ArrayList<>();
+    if (model.isPresent()) {
+      calibrations().forEach(calibration -> commands.add(withModel(calibration, model)));
+    }
     preparations.forEach(preparation -> commands.add(withModel(preparation, model)));
-    List<String> last = withModel(arguments, model);
-    commands.add(isTable() ? last : with(last, outputOption, file(folder).toString()));
+    commands.add(with(withModel(last.arguments, model), last.outputOption, last.file(folder).toString()));
     return commands;
   }
 
   boolean isTable() {
     return outputOption.isEmpty();
+  }
+
+  private List<List<String>> calibrations() {
+    return CALIBRATIONS.getOrDefault(name, List.of()).stream().map(Experiment::words).toList();
   }
 
   /** Returns the table's rows on a text that any model can read, without questions. */

@@ -273,6 +273,16 @@ class LedgerTest {
         .containsSequence("--model", "other.gguf");
   }
 
+  @Test
+  void anotherModelIsCalibratedFirst() {
+    List<List<String>> commands =
+        Experiment.table("mixkvq").commands(folder, Optional.of(Path.of("other.gguf")));
+    assertThat(commands.getFirst()).containsExactly("tune", "--model", "other.gguf");
+    assertThat(commands.getLast()).startsWith("eval");
+    assertThat(Experiment.table("mixkvq").commands(folder, Optional.empty()))
+        .containsExactly(List.of("compare", "mixkvq"));
+  }
+
   private Finding judge(Check check) {
     return check.judge(Measurements.read(folder.resolve("results/table.json")).orElseThrow());
   }
