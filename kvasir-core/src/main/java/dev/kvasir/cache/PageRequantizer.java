@@ -11,7 +11,7 @@ import java.util.List;
  * Keeps the pages of one sequence within its budget. It replaces pages that must become narrower,
  * one at a time per layer. The narrower page briefly exists next to the wider one, which is why a
  * budget counts one extra page per layer. A fork that shares the wider page keeps it. With a
- * budget, all layers form one group and retain everything.
+ * budget, all layers retain everything, so their blocks are quantized together.
  */
 final class PageRequantizer {
   private final PageBudget budget;
@@ -120,10 +120,11 @@ final class PageRequantizer {
     List<WidePage> found = new ArrayList<>();
     int quantized = 0;
     for (int block = 0; block < blocks.count(); block++) {
-      if (blocks.get(0, block) instanceof QuantizedBlock pages) {
+      if (blocks.get(0, block) instanceof QuantizedBlock) {
         for (int layer = 0; layer < levels.length; layer++) {
           int level = levels[layer].of(quantized);
-          if (codec.level(pages.page(layer)) < level) {
+          Page page = ((QuantizedBlock) blocks.get(layer, block)).page(layer);
+          if (codec.level(page) < level) {
             found.add(new WidePage(block, layer, level));
           }
         }

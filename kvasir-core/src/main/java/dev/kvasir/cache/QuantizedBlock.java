@@ -58,7 +58,8 @@ final class QuantizedBlock implements Block {
     pool.overdraw(maxBytes);
     SharedArena memory = new SharedArena(pool, maxBytes);
     try {
-      pages[group.indexOf(layer)] = SharedPage.of(codec.requantize(memory, wide.page(), level));
+      pages[group.indexOf(layer)] =
+          SharedPage.of(codec.requantize(memory, layer, wide.page(), level));
       memory.releaseUnused();
     } finally {
       memory.release();

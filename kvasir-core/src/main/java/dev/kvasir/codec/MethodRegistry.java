@@ -58,10 +58,13 @@ public final class MethodRegistry {
         .orElseThrow(
             () ->
                 spec.invalid(
-                    "the method '%s' is unknown; %s"
-                        .formatted(
-                            spec.name(),
-                            Spelling.hintOr(spec.name(), names(), "known are " + syntaxes()))));
+                    "the method '%s' is unknown; %s".formatted(spec.name(), hint(spec.name()))));
+  }
+
+  private static String hint(String name) {
+    return OtherEngines.equivalent(name)
+        .map("the nearest here is '%s'"::formatted)
+        .orElseGet(() -> Spelling.hintOr(name, names(), "known are " + syntaxes()));
   }
 
   private static List<String> names() {

@@ -27,6 +27,14 @@ public interface QuantizationConfig {
     return cacheConfig(shape);
   }
 
+  /**
+   * Returns the budget of a sequence whose layers have heads of different sizes; empty if its pages
+   * keep their bits, or if the method cannot divide a budget among such layers.
+   */
+  default Optional<CacheBudget> mixedHeadsBudget(CacheShape shape, CacheContext context) {
+    return Optional.empty();
+  }
+
   /** Returns whether the method supports values that are part of keys, as in latent attention. */
   default boolean supportsValuesInKeys() {
     return false;

@@ -16,17 +16,17 @@ public interface RequantizingSequence extends SequenceCodec {
   int level(Page page);
 
   /**
-   * Returns a page with the same tokens and fewer bits.
+   * Returns a page of a layer with the same tokens and fewer bits.
    *
    * @param memory the memory of the new page, which retains it until closed
    */
-  Page requantize(SharedArena memory, Page page, int level);
+  Page requantize(SharedArena memory, int layer, Page page, int level);
 
   /** Returns a page with the same tokens and fewer bits, in its own memory. */
-  default Page requantize(Page page, int level) {
+  default Page requantize(int layer, Page page, int level) {
     SharedArena own = new SharedArena();
     try {
-      return requantize(own, page, level);
+      return requantize(own, layer, page, level);
     } finally {
       own.release();
     }

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * @param epsilon added to variances
  * @param ropeBase base of the rotary positions; 0 if the family has position embeddings
  */
-record BertConfig(
+public record BertConfig(
     Family family,
     int layers,
     int hidden,
@@ -28,7 +28,7 @@ record BertConfig(
     float ropeBase) {
 
   /** The names of a family, and what sets it apart. */
-  enum Family {
+  public enum Family {
     BERT("bert", "bert"),
     /** Positions begin after the padding token; one type of token. */
     ROBERTA("roberta", ""),
@@ -58,6 +58,11 @@ record BertConfig(
               name -> Stream.of(values()).filter(f -> f.architecture.equals(name)).findFirst());
     }
 
+    /** Returns the name of Hugging Face. */
+    public String modelType() {
+      return modelType;
+    }
+
     /** Returns whether feed-forward layers are {@code down(up(x) * silu(gate(x)))}. */
     boolean isGated() {
       return this == NOMIC_BERT;
@@ -72,7 +77,7 @@ record BertConfig(
   /** Nomic's models run beyond these tokens only with scaled rotary positions. */
   private static final int NOMIC_POSITIONS = 2048;
 
-  static BertConfig of(JsonFile file) {
+  public static BertConfig of(JsonFile file) {
     Family family =
         Family.of(file)
             .orElseThrow(() -> new InvalidInputException(file.name() + ": is no known encoder"));
@@ -126,7 +131,7 @@ record BertConfig(
         file.number("rotary_emb_base").orElse(10_000.0).floatValue());
   }
 
-  static BertConfig of(GgufFile file) {
+  public static BertConfig of(GgufFile file) {
     GgufMetadata metadata = file.metadata();
     Family family = Family.of(metadata).orElseThrow();
     String[] tokens =

@@ -1,6 +1,7 @@
 package dev.kvasir.format;
 
 import dev.kvasir.error.InvalidInputException;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The weights of a Hugging Face model folder: {@code model.safetensors}, or {@code
@@ -48,10 +50,23 @@ public final class SafetensorsFolder implements TensorSource {
     Path file = folder.resolve(name);
     if (!Files.exists(file)) {
       throw new InvalidInputException(
-          "%s: no such file; expected a GGUF file, or a folder as Hugging Face lays it out"
-              .formatted(file));
+          "%s: no such file; expected %s"
+              .formatted(
+                  file,
+                  ggufFile(folder)
+                      .map(found -> "a file of the folder, such as " + found)
+                      .orElse("a GGUF file, or a folder as Hugging Face lays it out")));
     }
     return file;
+  }
+
+  /** Returns the first GGUF file of a folder in the order of names. */
+  private static Optional<Path> ggufFile(Path folder) {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(file -> file.toString().endsWith(".gguf")).sorted().findFirst();
+    } catch (IOException e) {
+      return Optional.empty(); // the missing file is the better message
+    }
   }
 
   /** Maps the single file, or every shard in the index. */

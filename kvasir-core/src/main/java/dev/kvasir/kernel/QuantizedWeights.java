@@ -155,23 +155,44 @@ public final class QuantizedWeights implements Matrix {
 
   /** Writes a row's codes into its tile, whose bits must be zero before. */
   private void placeRow(byte[] source, int at, int row, byte[] tile) {
+    // A fresh process does this for all weights before the JIT has compiled anything, so these
+    // loops
+    // execute few instructions per code.
     if (coding.bits() < 8) {
-      for (int column = 0; column < columns; column++) {
-        int stored = coding.stored(source[at + column]);
-        tile[nibbleAt(row, column)] |= (byte) ((stored & 15) << nibbleShift(column));
-        if (stored > 15) {
-          tile[upperAt(row, column)] |= (byte) ((stored >> 4) << upperShift(column));
-        }
+      int runColumns = runColumns();
+      for (int column = 0; column < columns; column += runColumns) {
+        placeRun(source, at + column, tile, runStart(column) + 4 * row, runColumns);
       }
       return;
     }
-    // A fresh process does this for all weights before the JIT has compiled anything, so the loop
-    // executes few instructions per code.
     for (int from = at, to = 4 * row; from < at + columns; from += 4, to += 4 * TILE_ROWS) {
       tile[to] = source[from];
       tile[to + 1] = source[from + 1];
       tile[to + 2] = source[from + 2];
       tile[to + 3] = source[from + 3];
+    }
+  }
+
+  /**
+   * Writes the codes of a run.
+   *
+   * @param nibbles index of the first byte of the row
+   */
+  private void placeRun(byte[] source, int at, byte[] tile, int nibbles, int runColumns) {
+    int upperBits = coding.upperBits();
+    int upper = nibbles + runColumns / 8 * 4 * TILE_ROWS;
+    int shift = 0;
+    int to = nibbles;
+    for (int from = at; from < at + runColumns; from += 8, to += 4 * TILE_ROWS) {
+      for (int i = 0; i < 4; i++) {
+        int low = coding.stored(source[from + i]);
+        int high = coding.stored(source[from + 4 + i]);
+        tile[to + i] = (byte) (low & 15 | high << 4);
+        if (upperBits > 0) {
+          tile[upper + i] |= (byte) (low >> 4 << shift | high >> 4 << shift + upperBits);
+        }
+      }
+      shift += 2 * upperBits;
     }
   }
 

@@ -11,6 +11,7 @@ import dev.kvasir.error.InvalidInputException;
  * @param sharedWidth feed-forward width of the shared expert; 0 for none
  * @param sharedGate whether a gate weighs the shared expert
  * @param leadingDense number of leading layers without experts
+ * @param latent width of the vectors that routed experts read and write; 0 for that of the model
  */
 public record ExpertConfig(
     int count,
@@ -20,9 +21,34 @@ public record ExpertConfig(
     boolean sharedGate,
     int leadingDense,
     Routing routing,
-    Activation activation) {
+    Activation activation,
+    int latent) {
   /** More than any model has; bounds the work of planning tensors. */
   private static final int MAX_EXPERTS = 1024;
+
+  /** Creates sizes of experts that read and write vectors of the model's width. */
+  public ExpertConfig(
+      int count,
+      int used,
+      int width,
+      int sharedWidth,
+      boolean sharedGate,
+      int leadingDense,
+      Routing routing,
+      Activation activation) {
+    this(count, used, width, sharedWidth, sharedGate, leadingDense, routing, activation, 0);
+  }
+
+  /** Returns these sizes with experts of narrower vectors; 0 for those of the model. */
+  ExpertConfig withLatent(int value) {
+    return new ExpertConfig(
+        count, used, width, sharedWidth, sharedGate, leadingDense, routing, activation, value);
+  }
+
+  /** Returns the width of the vectors that routed experts read and write. */
+  int vectors(int hidden) {
+    return latent == 0 ? hidden : latent;
+  }
 
   public boolean hasExperts(int layer) {
     return layer >= leadingDense;
@@ -31,7 +57,7 @@ public record ExpertConfig(
   /** Returns these sizes with a number of leading layers without experts. */
   ExpertConfig withLeadingDense(int layers) {
     return new ExpertConfig(
-        count, used, width, sharedWidth, sharedGate, layers, routing, activation);
+        count, used, width, sharedWidth, sharedGate, layers, routing, activation, latent);
   }
 
   /**
@@ -40,14 +66,14 @@ public record ExpertConfig(
    * @param layers those with a feed-forward part
    */
   public long inactiveWeights(int hidden, int layers) {
-    long expert = (activation.isGated() ? 3L : 2L) * hidden * width;
+    long expert = (activation.isGated() ? 3L : 2L) * vectors(hidden) * width;
     return (layers - leadingDense) * (count - used) * expert;
   }
 
   /** Returns the width of a token's widest vectors in a layer with experts. */
   long widest(int hidden) {
-    long ofChosen = (long) used * Math.max(hidden, width);
-    return Math.max(ofChosen, Math.max(count, sharedWidth));
+    long ofChosen = (long) used * Math.max(vectors(hidden), width);
+    return Math.max(Math.max(ofChosen, latent), Math.max(count, sharedWidth));
   }
 
   /** Returns the width of the widest dense feed-forward layer or shared expert. */
@@ -61,6 +87,7 @@ public record ExpertConfig(
     between(fileName, "the number of experts a token uses", used, 1, count);
     between(fileName, "the feed-forward size of an expert", width, 1, Integer.MAX_VALUE);
     between(fileName, "the feed-forward size of shared experts", sharedWidth, 0, Integer.MAX_VALUE);
+    between(fileName, "the size of the vectors of experts", latent, 0, Integer.MAX_VALUE);
     between(fileName, "the number of leading dense layers", leadingDense, 0, layers);
     routing.check(fileName, count, used);
   }

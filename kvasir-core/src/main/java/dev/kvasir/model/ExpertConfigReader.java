@@ -5,7 +5,6 @@ import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
-import java.util.OptionalInt;
 
 /** Reads the expert configuration from model files, in addition to the decoder's. */
 final class ExpertConfigReader {
@@ -58,17 +57,15 @@ final class ExpertConfigReader {
                   metadata.integer(prefix + "expert_shared_feed_forward_length").orElse(0),
                   softmax(metadata, prefix),
                   Activation.SILU);
-          case NEMOTRON_H_MOE -> {
-            requireNoLatent(
-                fileName, "moe_latent_size", metadata.integer(prefix + "moe_latent_size"));
-            yield withSharedExpert(
-                count,
-                used,
-                width,
-                metadata.requireInteger(prefix + "expert_shared_feed_forward_length"),
-                sigmoid(metadata, prefix, false),
-                Activation.SQUARED_RELU);
-          }
+          case NEMOTRON_H_MOE ->
+              withSharedExpert(
+                      count,
+                      used,
+                      width,
+                      metadata.requireInteger(prefix + "expert_shared_feed_forward_length"),
+                      sigmoid(metadata, prefix, false),
+                      Activation.SQUARED_RELU)
+                  .withLatent(metadata.integer(prefix + "moe_latent_size").orElse(0));
           case GEMMA4 ->
               new ExpertConfig(
                   count, used, width, 0, false, 0, Routing.softmax(true), Activation.GELU);
@@ -98,14 +95,6 @@ final class ExpertConfigReader {
   private static float weightScale(GgufMetadata metadata, String prefix) {
     float scale = metadata.number(prefix + "expert_weights_scale").orElse(0.0).floatValue();
     return scale == 0 ? 1 : scale;
-  }
-
-  private static void requireNoLatent(String fileName, String key, OptionalInt size) {
-    if (size.orElse(0) > 0) {
-      throw new InvalidInputException(
-          "%s: '%s' is %d; experts of latent vectors are not supported"
-              .formatted(fileName, key, size.getAsInt()));
-    }
   }
 
   /**
@@ -249,21 +238,21 @@ final class ExpertConfigReader {
                   Routing.softmax(true),
                   Activation.SILU);
           case NEMOTRON_H_MOE -> {
-            requireNoLatent(json.name(), "moe_latent_size", json.integer("moe_latent_size"));
             int groups = json.integer("n_group").orElse(1);
             yield withSharedExpert(
-                json.requireInteger("n_routed_experts"),
-                used,
-                json.requireInteger("moe_intermediate_size"),
-                json.requireInteger("moe_shared_expert_intermediate_size"),
-                new Routing(
-                    Score.SIGMOID,
-                    groups > 1
-                        ? new Groups(groups, json.integer("topk_group").orElse(groups), 2)
-                        : Groups.NONE,
-                    json.bool("norm_topk_prob").orElse(true),
-                    json.number("routed_scaling_factor").orElse(1.0).floatValue()),
-                Activation.SQUARED_RELU);
+                    json.requireInteger("n_routed_experts"),
+                    used,
+                    json.requireInteger("moe_intermediate_size"),
+                    json.requireInteger("moe_shared_expert_intermediate_size"),
+                    new Routing(
+                        Score.SIGMOID,
+                        groups > 1
+                            ? new Groups(groups, json.integer("topk_group").orElse(groups), 2)
+                            : Groups.NONE,
+                        json.bool("norm_topk_prob").orElse(true),
+                        json.number("routed_scaling_factor").orElse(1.0).floatValue()),
+                    Activation.SQUARED_RELU)
+                .withLatent(json.integer("moe_latent_size").orElse(0));
           }
           case GEMMA4 ->
               new ExpertConfig(

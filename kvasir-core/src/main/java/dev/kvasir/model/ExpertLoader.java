@@ -4,6 +4,7 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.kernel.Matrix;
 import dev.kvasir.model.ExpertLayout.Kind;
+import dev.kvasir.model.ExpertWeights.LatentVectors;
 import java.lang.foreign.SegmentAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +39,13 @@ record ExpertLoader(
         vector(layer, tensors.correction()),
         scales(layer),
         List.copyOf(experts),
-        sizes.sharedWidth() == 0 ? Optional.empty() : Optional.of(shared(layer)));
+        sizes.sharedWidth() == 0 ? Optional.empty() : Optional.of(shared(layer)),
+        sizes.latent() == 0 ? Optional.empty() : Optional.of(latent(layer)));
+  }
+
+  private LatentVectors latent(int layer) {
+    return new LatentVectors(
+        matrix(layer, tensors.latentDown()), matrix(layer, tensors.latentUp()));
   }
 
   /** Returns the scales of the experts' outputs, unless the weights of this type contain them. */

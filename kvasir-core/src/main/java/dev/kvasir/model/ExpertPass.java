@@ -14,6 +14,7 @@ import java.util.Arrays;
  */
 final class ExpertPass {
   private final int hidden;
+  private final int vectors; // width of what experts read and write
   private final ExpertConfig config;
   private final Kernels kernels;
   private final WorkerPool workers;
@@ -30,21 +31,25 @@ final class ExpertPass {
   private int[] pairs = {}; // (rows, used), index of the pair
 
   private int[] experts = {}; // (pairs)
-  private float[] gathered = {}; // (pairs, hidden), inputs of the experts
+  private float[] gathered = {}; // (pairs, vectors), inputs of the experts
   private float[] gate = {}; // (pairs, width)
   private float[] up = {}; // (pairs, width)
-  private float[] outputs = {}; // (pairs, hidden)
+  private float[] outputs = {}; // (pairs, vectors)
+  private float[] latentInput = {}; // (rows, vectors), empty without latent vectors
+  private float[] latentSum = {}; // (rows, vectors), likewise
   private final int[] ends; // by expert: end of its pairs
 
   private ExpertWeights weights;
   private float[] routed; // (rows, hidden), inputs of the router
-  private float[] input; // (rows, hidden)
+  private float[] input; // (rows, vectors)
+  private float[] sum; // (rows, vectors), of the experts' outputs
   private float[] update; // (rows, hidden)
 
   private final WorkerPool.ParallelTask choose = this::choose;
   private final WorkerPool.ParallelTask gather = this::gather;
   private final WorkerPool.ParallelTask activate = this::activate;
   private final WorkerPool.ParallelTask combine = this::combine;
+  private final WorkerPool.ParallelTask addShared = this::addShared;
 
   /**
    * @param gated runs the shared expert
@@ -57,6 +62,7 @@ final class ExpertPass {
       GroupedProducts grouped,
       GatedPass gated) {
     this.hidden = hidden;
+    this.vectors = config.vectors(hidden);
     this.config = config;
     this.kernels = kernels;
     this.workers = workers;
@@ -76,10 +82,14 @@ final class ExpertPass {
     expertWeights = new float[most];
     pairs = new int[most];
     experts = new int[most];
-    gathered = new float[most * hidden];
+    gathered = new float[most * vectors];
     gate = new float[most * config.width()];
     up = new float[most * config.width()];
-    outputs = new float[most * hidden];
+    outputs = new float[most * vectors];
+    if (config.latent() > 0) {
+      latentInput = new float[rows * vectors];
+      latentSum = new float[rows * vectors];
+    }
     if (config.sharedWidth() > 0) {
       sharedWeights = new float[rows];
       sharedUpdate = new float[rows * hidden];
@@ -95,11 +105,17 @@ final class ExpertPass {
     weights = layer;
     routed = routerInput;
     input = normed;
+    sum = out;
     update = out;
+    if (weights.latent().isPresent()) {
+      input = latentInput;
+      sum = latentSum;
+      products.multiply(normed, rows, weights.latent().get().down(), latentInput);
+    }
     route(rows);
     workers.run(gather, rows);
     int all = rows * config.used();
-    grouped.begin(gathered, all, hidden);
+    grouped.begin(gathered, all, vectors);
     for (int expert = 0; expert < config.count(); expert++) {
       switch (weights.experts().get(expert)) {
         case GatedWeights gated -> {
@@ -121,6 +137,12 @@ final class ExpertPass {
       gated.run(weights.shared().get().weights(), normed, rows, sharedUpdate);
     }
     workers.run(combine, rows);
+    if (weights.latent().isPresent()) {
+      products.multiply(latentSum, rows, weights.latent().get().up(), update);
+    }
+    if (weights.shared().isPresent()) {
+      workers.run(addShared, rows);
+    }
   }
 
   private Projection down(int expert) {
@@ -198,7 +220,7 @@ final class ExpertPass {
 
   private void gather(int row, int worker) {
     for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
-      System.arraycopy(input, row * hidden, gathered, pairs[i] * hidden, hidden);
+      System.arraycopy(input, row * vectors, gathered, pairs[i] * vectors, vectors);
     }
   }
 
@@ -212,17 +234,19 @@ final class ExpertPass {
   }
 
   private void combine(int row, int worker) {
-    int to = row * hidden;
-    Arrays.fill(update, to, to + hidden, 0);
+    int to = row * vectors;
+    Arrays.fill(sum, to, to + vectors, 0);
     for (int i = row * config.used(); i < (row + 1) * config.used(); i++) {
-      int at = pairs[i] * hidden;
+      int at = pairs[i] * vectors;
       weights.experts().get(chosen[i]).addOutputBias(kernels, outputs, at);
-      addWeighted(outputs, at, expertWeights[i], to);
+      addWeighted(sum, to, outputs, at, vectors, expertWeights[i]);
     }
-    if (weights.shared().isPresent()) {
-      weights.shared().get().weights().addOutputBias(kernels, sharedUpdate, to);
-      addWeighted(sharedUpdate, to, sharedWeight(row), to);
-    }
+  }
+
+  private void addShared(int row, int worker) {
+    int at = row * hidden;
+    weights.shared().get().weights().addOutputBias(kernels, sharedUpdate, at);
+    addWeighted(update, at, sharedUpdate, at, hidden, sharedWeight(row));
   }
 
   private float sharedWeight(int row) {
@@ -233,10 +257,10 @@ final class ExpertPass {
     return sharedWeights[row];
   }
 
-  private void addWeighted(float[] from, int at, float weight, int to) {
+  private void addWeighted(float[] to, int toAt, float[] from, int at, int count, float weight) {
     if (weight != 1) {
-      kernels.rows().scale(from, at, hidden, weight);
+      kernels.rows().scale(from, at, count, weight);
     }
-    kernels.rows().add(update, to, from, at, hidden);
+    kernels.rows().add(to, toAt, from, at, count);
   }
 }

@@ -43,7 +43,7 @@ record ExpertTensors(
         "ffn_down_exps.scale",
         "ffn_%s_shexp",
         "ffn_gate_inp_shexp",
-        new StackedExperts(experts, config.hidden(), TensorNames.GGUF, biased));
+        new StackedExperts(experts, experts.vectors(config.hidden()), TensorNames.GGUF, biased));
   }
 
   private static ExpertTensors huggingFace(ModelConfig config, TensorNames names) {
@@ -140,7 +140,13 @@ record ExpertTensors(
         shared,
         "mlp.shared_expert_gate",
         new SeparateExperts(
-            experts, hidden, names, "mlp.experts.", "gate_proj", "up_proj", "down_proj"));
+            experts,
+            experts.vectors(hidden),
+            names,
+            "mlp.experts.",
+            "gate_proj",
+            "up_proj",
+            "down_proj"));
   }
 
   private ExpertTensors with(ExpertLayout other) {
@@ -165,6 +171,10 @@ record ExpertTensors(
     layout.plan(plan, layer);
     if (experts.sharedWidth() > 0) {
       planShared(plan, layer);
+    }
+    if (experts.latent() > 0) {
+      plan.addRequired(weight(layer, latentDown()), experts.latent(), hidden);
+      plan.addRequired(weight(layer, latentUp()), hidden, experts.latent());
     }
     if (experts.sharedGate()) {
       plan.addRequired(weight(layer, sharedGate), sharedGateShape(plan, layer));
@@ -212,6 +222,16 @@ record ExpertTensors(
     boolean isVector =
         names == TensorNames.GGUF && plan.dimensions(weight(layer, sharedGate)).orElse(1) == 1;
     return isVector ? new long[] {hidden} : new long[] {1, hidden};
+  }
+
+  /** Returns the stem of the projection to the vectors that routed experts read. */
+  String latentDown() {
+    return names == TensorNames.GGUF ? "ffn_latent_down" : "mlp.fc1_latent_proj";
+  }
+
+  /** Returns the stem of the projection of what routed experts write. */
+  String latentUp() {
+    return names == TensorNames.GGUF ? "ffn_latent_up" : "mlp.fc2_latent_proj";
   }
 
   String weight(int layer, String stem) {

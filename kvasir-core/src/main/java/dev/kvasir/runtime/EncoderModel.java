@@ -20,6 +20,8 @@ final class EncoderModel implements AutoCloseable {
   /** Rows that are encoded together: more do not make it faster, and take memory. */
   private static final int GROUP_ROWS = 512;
 
+  static final String CONFIG = "config.json";
+
   private final String name;
   private final BertEncoder encoder;
   private final WordPieces tokenizer;
@@ -41,7 +43,7 @@ final class EncoderModel implements AutoCloseable {
 
   /** Returns whether a file or folder is that of an encoder. */
   static boolean isAt(Path path) {
-    Path config = path.resolve("config.json");
+    Path config = path.resolve(CONFIG);
     if (Files.isRegularFile(config)) {
       return BertEncoder.isEncoder(JsonFile.read(config));
     }
@@ -91,7 +93,7 @@ final class EncoderModel implements AutoCloseable {
   }
 
   /** Returns the length that sentence-transformers uses, where its file states one. */
-  private static int trainedTokens(Path folder) {
+  static int trainedTokens(Path folder) {
     Path file = folder.resolve("sentence_bert_config.json");
     return Files.isRegularFile(file)
         ? JsonFile.read(file).integer("max_seq_length").orElse(Integer.MAX_VALUE)

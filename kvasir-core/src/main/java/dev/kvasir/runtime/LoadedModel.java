@@ -11,6 +11,7 @@ import dev.kvasir.choice.CacheFigures;
 import dev.kvasir.choice.ChoiceRequest;
 import dev.kvasir.choice.UserFolder;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.encoder.BertEncoder;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.engine.Drafter;
 import dev.kvasir.engine.PrefixCache;
@@ -156,6 +157,7 @@ public final class LoadedModel implements Model {
       EngineOptions options,
       MemoryPool memory) {
     try {
+      refuseEncoder(BertEncoder.isEncoder(file), file.name());
       return load(
           file.name(),
           options,
@@ -169,7 +171,16 @@ public final class LoadedModel implements Model {
     }
   }
 
+  private static void refuseEncoder(boolean isEncoder, String name) {
+    if (isEncoder) {
+      throw new InvalidInputException(
+          "%s: is an encoder, which generates no text; 'kvasir serve --model %s' makes embeddings"
+              .formatted(name, name));
+    }
+  }
+
   private static LoadedModel loadFolder(Path folder, EngineOptions options, MemoryPool memory) {
+    refuseEncoder(EncoderModel.isAt(folder), folder.toString());
     return load(
         folder.toString(),
         options,

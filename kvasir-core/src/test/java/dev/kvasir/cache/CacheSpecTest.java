@@ -27,6 +27,10 @@ class CacheSpecTest {
         "cache           | 'cache' is unknown; known are fp16, bf16, fp32, kivi:BITS,"
             + " patternkv:BITS, mixkvq, pmkvq:BITS",
         "''              | '' is unknown; known are",
+        "q8_0            | 'q8_0' is unknown; the nearest here is 'kivi:8'",
+        "fp8             | 'fp8' is unknown; the nearest here is 'kivi:8'",
+        "q4_0:4          | 'q4_0' is unknown; the nearest here is 'kivi:4'",
+        "f16             | 'f16' is unknown; the nearest here is 'fp16'",
         "fp16:4          | 'fp16' takes no bits and no keys",
         "fp16,group=32   | 'fp16' takes no bits and no keys",
         "kivi            | needs its bits, as in kivi:4; possible are 1, 2, 3, 4, 8",

@@ -193,9 +193,9 @@ class DenseCacheTest {
   @Test
   void anUnknownKindOfCacheIsRefused() {
     assertThat(CacheSpec.parse("fp16")).isEqualTo(CacheSpec.DEFAULT).hasToString("fp16");
-    assertThatThrownBy(() -> CacheSpec.parse("fp8"))
+    assertThatThrownBy(() -> CacheSpec.parse("fp24"))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("'fp8' is unknown; known are ");
+        .hasMessageContaining("'fp24' is unknown; did you mean 'bf16'?");
   }
 
   /** Appends random vectors, token by token and layer by layer. */

@@ -15,6 +15,7 @@ import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -146,6 +147,81 @@ class MixedHeadsTest {
         assertSame(cache, layer, fork, layer);
       }
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"budget=13bits", "budget=165KiB", "budget=13bits,shrink=layer"})
+  void aBudgetIsKeptByRequantizingPagesOfEveryLayer(String budget) {
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,window=0," + budget);
+    CacheContext limited = context.withContextLimit(TOKENS);
+    long limit = budget.contains("KiB") ? 165 << 10 : 13 * SHAPE.valuesPerToken() * TOKENS / 8;
+    try (KvCache cache = spec.newCache(SHAPE, limited)) {
+      fillInSteps(cache, limit);
+      assertThat(cache.bytes().total()).isEqualTo(spec.bytesFor(SHAPE, limited, TOKENS).total());
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        assertThat(relativeError(cache, layer)).isBetween(1e-4, 0.5);
+      }
+      try (KvCache restored = spec.restore(SHAPE, limited, cache.snapshot());
+          KvCache fork = restored.fork()) {
+        for (int layer = 0; layer < SHAPE.layers(); layer++) {
+          assertSame(cache, layer, restored, layer);
+          assertSame(cache, layer, fork, layer);
+        }
+      }
+    }
+    assertThat(pool.usedBytes()).isZero();
+  }
+
+  /** Appends the tokens of {@link #fill}, one a step. */
+  private static void fillInSteps(KvCache cache, long limit) {
+    Random[] randoms = new Random[SHAPE.layers()];
+    Arrays.setAll(randoms, Random::new);
+    for (int position = 0; position < TOKENS; position++) {
+      cache.reserve(position + 1);
+      for (int layer = 0; layer < SHAPE.layers(); layer++) {
+        HeadShape heads = SHAPE.headsOf(layer);
+        float[] keys = new float[heads.kvHeads() * heads.keyDim()];
+        float[] values = new float[heads.kvHeads() * heads.valueDim()];
+        randomize(randoms[layer], keys);
+        randomize(randoms[layer], values);
+        cache.append(layer, position, keys, 0, values, 0);
+      }
+      cache.advance(1);
+      assertThat(cache.bytes().total()).isLessThanOrEqualTo(limit);
+    }
+  }
+
+  /** Returns the error of the keys of a layer's first head, relative to their size. */
+  private static double relativeError(KvCache cache, int layer) {
+    HeadShape heads = SHAPE.headsOf(layer);
+    Random random = new Random(layer);
+    float[] keys = new float[heads.kvHeads() * heads.keyDim()];
+    float[] values = new float[heads.kvHeads() * heads.valueDim()];
+    float[] found = new float[BLOCK * heads.keyDim()];
+    double error = 0;
+    double size = 0;
+    for (int position = 0; position < TOKENS; position++) {
+      randomize(random, keys);
+      randomize(random, values);
+      int block = cache.blockOf(position);
+      int first = cache.firstPosition(block);
+      int tokens = Math.min(cache.firstPosition(block + 1), TOKENS) - first;
+      cache.view(layer, block).expandKeys(KERNELS, 0, tokens, found);
+      for (int i = 0; i < heads.keyDim(); i++) {
+        float difference = found[(position - first) * heads.keyDim() + i] - keys[i];
+        error += difference * difference;
+        size += keys[i] * keys[i];
+      }
+    }
+    return Math.sqrt(error / size);
+  }
+
+  @Test
+  void aBudgetTooSmallForAnyTokenIsRefused() {
+    CacheSpec spec = CacheSpec.parse("pmkvq:2,budget=4KiB");
+    assertThatThrownBy(() -> spec.newCache(SHAPE, context))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessageStartingWith("the cache 'pmkvq:2,budget=4KiB' has 4096 bytes; its first tokens");
   }
 
   @Test

@@ -28,7 +28,7 @@ class QuantizedBlockTest {
   /** A sequence whose pages cannot be requantized, because memory has run out. */
   private record OutOfMemory(RequantizingSequence real) implements RequantizingSequence {
     @Override
-    public Page requantize(SharedArena memory, Page page, int level) {
+    public Page requantize(SharedArena memory, int layer, Page page, int level) {
       throw new OutOfMemoryError("made up");
     }
 

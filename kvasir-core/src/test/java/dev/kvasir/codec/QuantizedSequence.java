@@ -97,7 +97,9 @@ public final class QuantizedSequence implements AutoCloseable {
       requantizing.setLevel(layer, Math.min(floor, requantizing.level(layer) + 1));
       Page wide = page(layer, 0);
       if (requantizing.level(wide) < floor) {
-        blocks.getFirst().set(layer, requantizing.requantize(wide, requantizing.level(wide) + 1));
+        blocks
+            .getFirst()
+            .set(layer, requantizing.requantize(layer, wide, requantizing.level(wide) + 1));
         wide.close();
       }
     }

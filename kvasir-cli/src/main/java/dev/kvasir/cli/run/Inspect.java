@@ -31,6 +31,7 @@ import dev.kvasir.memory.ByteCount;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.TensorPlan;
 import dev.kvasir.profile.Profile;
+import dev.kvasir.runtime.LoadedEncoder;
 import dev.kvasir.text.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;
@@ -130,7 +131,9 @@ public final class Inspect implements Callable<Integer> {
       AtomicFile.checkWritable(bitsPlot);
     }
     FactSheet sheet = new FactSheet(streams.out(), streams.outHasColours());
-    if (model.isFolder()) {
+    if (!model.isBundled() && LoadedEncoder.isAt(model.path())) {
+      EncoderFacts.describe(model.path(), tensors, sheet);
+    } else if (model.isFolder()) {
       describeFolder(spec, sheet);
     } else {
       describeGguf(spec, sheet);

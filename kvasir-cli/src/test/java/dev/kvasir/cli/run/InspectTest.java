@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.CommandRun;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -72,6 +75,44 @@ class InspectTest {
         .containsPattern("KV cache +fp16: .* for 16,384 tokens");
     Files.delete(folder.resolve("config.json"));
     CommandRun.of("inspect", "--model", folder.toString()).isRefusedWith("tokenizer.json");
+  }
+
+  @Test
+  void anEncoderShowsItsEmbeddings() throws IOException {
+    writeEncoder();
+    String out = CommandRun.of("inspect", "--model", folder.toString()).succeeds().out();
+    assertThat(out)
+        .containsPattern("architecture +bert, an encoder")
+        .containsPattern("text +at most 24 tokens")
+        .containsPattern("embeddings +8 dimensions, pooling mean")
+        .containsPattern("weights +6 values, 24 bytes in the file");
+    CommandRun.of("generate", "--model", folder.toString(), "Once")
+        .isRefusedWith("is an encoder, which generates no text; 'kvasir serve --model");
+  }
+
+  private void writeEncoder() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        """
+        {"model_type": "bert", "num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
+         "intermediate_size": 16, "vocab_size": 100, "max_position_embeddings": 32}
+        """);
+    Files.writeString(folder.resolve("sentence_bert_config.json"), "{\"max_seq_length\": 24}");
+    byte[] header =
+        "{\"x\": {\"dtype\": \"F32\", \"shape\": [6], \"data_offsets\": [0, 24]}}"
+            .getBytes(StandardCharsets.UTF_8);
+    ByteBuffer file =
+        ByteBuffer.allocate(Long.BYTES + header.length + 24).order(ByteOrder.LITTLE_ENDIAN);
+    file.putLong(header.length).put(header);
+    Files.write(folder.resolve("model.safetensors"), file.array());
+  }
+
+  @Test
+  void aFolderOfGgufFilesNamesOne() throws IOException {
+    Files.createFile(folder.resolve("b.gguf"));
+    Files.createFile(folder.resolve("a.gguf"));
+    CommandRun.of("inspect", "--model", folder.toString())
+        .isRefusedWith("expected a file of the folder, such as " + folder.resolve("a.gguf"));
   }
 
   @Test

@@ -87,9 +87,10 @@ final class RequantizingLatentCodec extends LatentCodec implements RequantizingC
     }
 
     @Override
-    public Page requantize(SharedArena memory, Page page, int level) {
+    public Page requantize(SharedArena memory, int layer, Page page, int level) {
       LatentPage wide = (LatentPage) page;
-      return wide.withLatents(memory, requantizing.requantize(memory, wide.latents(), level));
+      return wide.withLatents(
+          memory, requantizing.requantize(memory, layer, wide.latents(), level));
     }
 
     @Override

@@ -43,7 +43,7 @@ final class RequantizingMeadSequence extends MeadSequence implements Requantizin
   }
 
   @Override
-  public Page requantize(SharedArena memory, Page page, int level) {
+  public Page requantize(SharedArena memory, int layer, Page page, int level) {
     return new MeadPageRequantizer(codec())
         .requantized(memory, (MeadPage) page, codec().rates().get(level));
   }

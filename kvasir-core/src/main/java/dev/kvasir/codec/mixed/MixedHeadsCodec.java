@@ -2,6 +2,8 @@ package dev.kvasir.codec.mixed;
 
 import dev.kvasir.codec.Page;
 import dev.kvasir.codec.PageCodec;
+import dev.kvasir.codec.RequantizingCodec;
+import dev.kvasir.codec.RequantizingSequence;
 import dev.kvasir.codec.SequenceCodec;
 import dev.kvasir.codec.Snapshot;
 import dev.kvasir.codec.StatelessCodec;
@@ -11,7 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
-/** Applies a method to each part of the layers. Pages are never requantized. */
+/** Applies a method to each part of the layers. */
 class MixedHeadsCodec implements PageCodec {
   final LayerParts layers;
   final List<PageCodec> parts;
@@ -21,8 +23,11 @@ class MixedHeadsCodec implements PageCodec {
     this.parts = parts;
   }
 
-  /** Returns a codec that is stateless if those of all parts are. */
+  /** Returns a codec that is stateless, or requantizes pages, if those of all parts are or do. */
   static PageCodec of(LayerParts layers, List<PageCodec> parts) {
+    if (parts.stream().allMatch(RequantizingCodec.class::isInstance)) {
+      return new Requantizing(layers, parts);
+    }
     return parts.stream().allMatch(StatelessCodec.class::isInstance)
         ? new Stateless(layers, parts)
         : new MixedHeadsCodec(layers, parts);
@@ -30,13 +35,21 @@ class MixedHeadsCodec implements PageCodec {
 
   @Override
   public SequenceCodec newSequence(MemoryPool pool) {
-    return MixedHeadsSequence.of(layers, part -> parts.get(part).newSequence(pool));
+    return new MixedHeadsSequence(layers, newSequences(pool));
   }
 
   @Override
   public SequenceCodec resumeSequence(MemoryPool pool, byte[] state) {
+    return new MixedHeadsSequence(layers, resumeSequences(pool, state));
+  }
+
+  final List<SequenceCodec> newSequences(MemoryPool pool) {
+    return MixedHeadsSequence.create(layers, part -> parts.get(part).newSequence(pool));
+  }
+
+  final List<SequenceCodec> resumeSequences(MemoryPool pool, byte[] state) {
     List<byte[]> states = MixedHeadsSequence.states(state, layers.count());
-    return MixedHeadsSequence.of(
+    return MixedHeadsSequence.create(
         layers, part -> parts.get(part).resumeSequence(pool, states.get(part)));
   }
 
@@ -156,6 +169,47 @@ class MixedHeadsCodec implements PageCodec {
     @Override
     public long tableBytes() {
       return 0;
+    }
+  }
+
+  /** The codec of a method that requantizes pages. */
+  private static final class Requantizing extends MixedHeadsCodec implements RequantizingCodec {
+    Requantizing(LayerParts layers, List<PageCodec> parts) {
+      super(layers, parts);
+    }
+
+    private RequantizingCodec part(int layer) {
+      return (RequantizingCodec) parts.get(layers.partOf(layer));
+    }
+
+    @Override
+    public RequantizingSequence newSequence(MemoryPool pool) {
+      return new RequantizingMixedHeadsSequence(layers, newSequences(pool));
+    }
+
+    @Override
+    public RequantizingSequence newSequence() {
+      return newSequence(MemoryPool.unlimited());
+    }
+
+    @Override
+    public RequantizingSequence resumeSequence(MemoryPool pool, byte[] state) {
+      return new RequantizingMixedHeadsSequence(layers, resumeSequences(pool, state));
+    }
+
+    @Override
+    public int floorLevel(int layer) {
+      return part(layer).floorLevel(layers.indexOf(layer));
+    }
+
+    @Override
+    public long pageBytes(int layer, int level) {
+      return part(layer).pageBytes(layers.indexOf(layer), level);
+    }
+
+    @Override
+    public long codeBytes(int layer, int level) {
+      return part(layer).codeBytes(layers.indexOf(layer), level);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.kvasir.codec.mixed;
 
+import dev.kvasir.codec.CacheBudget;
 import dev.kvasir.codec.CacheConfig;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
@@ -33,15 +34,13 @@ public record MixedHeadsConfig(String spec, QuantizationConfig methodConfig)
             .map(layers -> settings.of(shape.ofLayers(layers), context.ofLayers(layers)))
             .toList();
     CacheConfig first = ofParts.getFirst();
-    if (first.budget().isPresent()) {
-      throw new InvalidInputException(
-          "the cache '%s' divides a budget among layers; here their heads have different sizes"
-              .formatted(spec));
-    }
     if (first.codec().isEmpty()) {
       return first;
     }
     CacheConfig whole = first.mapCodec(_ -> codec(parts, ofParts, CacheConfig::codec));
+    if (first.budget().isPresent()) {
+      return whole.withBudget(budget(shape, context));
+    }
     return first.coldBlocks().isEmpty()
         ? whole
         : whole.withColdBlocks(
@@ -49,6 +48,17 @@ public record MixedHeadsConfig(String spec, QuantizationConfig methodConfig)
                 first.coldBlocks().get().minDistance(),
                 (StatelessCodec)
                     codec(parts, ofParts, part -> part.coldBlocks().map(cold -> cold.codec()))));
+  }
+
+  /** Returns the budget of all layers, which have shares by the bytes of their pages. */
+  private CacheBudget budget(CacheShape shape, CacheContext context) {
+    return methodConfig
+        .mixedHeadsBudget(shape, context)
+        .orElseThrow(
+            () ->
+                new InvalidInputException(
+                    "the cache '%s' divides a budget among layers; here their heads have different"
+                        + " sizes".formatted(spec)));
   }
 
   private static PageCodec codec(

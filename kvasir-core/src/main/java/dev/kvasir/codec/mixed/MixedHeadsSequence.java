@@ -20,26 +20,26 @@ import java.util.function.IntFunction;
  *               states
  * </pre>
  */
-final class MixedHeadsSequence implements SequenceCodec {
+class MixedHeadsSequence implements SequenceCodec {
   /** The snapshot kind of this state. */
   private static final int KIND = 50;
 
-  private final LayerParts layers;
-  private final List<SequenceCodec> parts;
+  final LayerParts layers;
+  final List<SequenceCodec> parts;
 
-  private MixedHeadsSequence(LayerParts layers, List<SequenceCodec> parts) {
+  MixedHeadsSequence(LayerParts layers, List<SequenceCodec> parts) {
     this.layers = layers;
     this.parts = parts;
   }
 
   /** Creates the codecs of all parts, or none if one fails. */
-  static MixedHeadsSequence of(LayerParts layers, IntFunction<SequenceCodec> create) {
+  static List<SequenceCodec> create(LayerParts layers, IntFunction<SequenceCodec> create) {
     List<SequenceCodec> parts = new ArrayList<>();
     try {
       for (int part = 0; part < layers.count(); part++) {
         parts.add(create.apply(part));
       }
-      return new MixedHeadsSequence(layers, List.copyOf(parts));
+      return List.copyOf(parts);
     } catch (RuntimeException | Error e) {
       parts.forEach(SequenceCodec::close);
       throw e;
@@ -193,9 +193,13 @@ final class MixedHeadsSequence implements SequenceCodec {
     return parts.stream().mapToLong(SequenceCodec::tableBytes).sum();
   }
 
+  final List<SequenceCodec> forkParts() {
+    return create(layers, part -> parts.get(part).fork());
+  }
+
   @Override
   public SequenceCodec fork() {
-    return of(layers, part -> parts.get(part).fork());
+    return new MixedHeadsSequence(layers, forkParts());
   }
 
   @Override

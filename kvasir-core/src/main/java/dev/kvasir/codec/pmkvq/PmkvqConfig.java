@@ -138,6 +138,11 @@ public record PmkvqConfig(
     return isPooled ? settings : settings.withBudget(budget(shape, context));
   }
 
+  @Override
+  public Optional<CacheBudget> mixedHeadsBudget(CacheShape shape, CacheContext context) {
+    return isPooled ? Optional.empty() : Optional.of(budget(shape, context));
+  }
+
   private CacheConfig settings(Optional<PageCodec> codec) {
     return new CacheConfig(Precision.F16, sinks, window, codec);
   }

@@ -115,7 +115,7 @@ final class PmkvqSequence implements RequantizingSequence {
   }
 
   @Override
-  public Page requantize(SharedArena memory, Page page, int level) {
+  public Page requantize(SharedArena memory, int layer, Page page, int level) {
     PmkvqPage wide = (PmkvqPage) page;
     List<HeadShape> shapes = codec.shapes(level);
     MemorySegment bytes = codec.requantizer().requantize(wide.codes(), shapes);

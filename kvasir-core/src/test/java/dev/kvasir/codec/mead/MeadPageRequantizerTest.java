@@ -94,7 +94,7 @@ class MeadPageRequantizerTest {
       double error = error(page);
       assertThat(method.floorLevel(LAYER)).isBetween(3, 6);
       for (int level = 1; level <= method.floorLevel(LAYER); level++) {
-        Page lower = sequence.requantize(page, level);
+        Page lower = sequence.requantize(LAYER, page, level);
         page.close();
         page = lower;
         assertThat(sequence.level(page)).isEqualTo(level);
@@ -125,7 +125,7 @@ class MeadPageRequantizerTest {
     RequantizingCodec method = method("mead:2.5,budget=pool,first=coded,late-sinks=0");
     try (RequantizingSequence sequence = method.newSequence();
         Page page = quantizeBlock(sequence);
-        Page twice = sequence.requantize(page, 2)) {
+        Page twice = sequence.requantize(LAYER, page, 2)) {
       sequence.setLevel(LAYER, 2);
       try (Page once = sequence.quantize(LAYER, 0, keys(0), values(0))) {
         assertThat(once.codeBytes()).isEqualTo(twice.codeBytes());
@@ -140,7 +140,7 @@ class MeadPageRequantizerTest {
     try (RequantizingSequence sequence = method.newSequence()) {
       observeAttention(sequence, 0, SINK);
       Page wide = quantizeBlock(sequence);
-      Page lower = sequence.requantize(wide, 2);
+      Page lower = sequence.requantize(LAYER, wide, 2);
       wide.close();
       try (lower) {
         assertThat(isExact(lower, 0, SINK)).isTrue();
@@ -169,7 +169,7 @@ class MeadPageRequantizerTest {
     }
     try (RequantizingSequence sequence = method.newSequence();
         Page wide = sequence.quantize(LAYER, 0, keys(0), shifted);
-        Page lower = sequence.requantize(wide, method.floorLevel(LAYER))) {
+        Page lower = sequence.requantize(LAYER, wide, method.floorLevel(LAYER))) {
       double sum = 0;
       for (int channel = 0; channel < SHAPE.valueDim(); channel++) {
         sum +=
@@ -195,7 +195,7 @@ class MeadPageRequantizerTest {
     try (RequantizingSequence sequence = method.newSequence()) {
       long tableBytes = sequence.tableBytes();
       Page wide = sequence.quantize(0, 0, keys(0), values(0));
-      Page lower = sequence.requantize(wide, 2);
+      Page lower = sequence.requantize(LAYER, wide, 2);
       wide.close();
       try (lower) {
         long held = CountedArena.liveBytes() - bytesBefore - tables.bytes();
@@ -211,7 +211,7 @@ class MeadPageRequantizerTest {
     try (RequantizingSequence sequence = many.newSequence();
         RequantizingSequence other = few.newSequence();
         Page page = sequence.quantize(0, 0, keys(0), values(0));
-        Page lower = sequence.requantize(page, 3)) {
+        Page lower = sequence.requantize(LAYER, page, 3)) {
       assertThatThrownBy(() -> other.deserialize(0, lower.serialize()))
           .hasMessage("a stored page has 1.25 bits; this cache has [2.5, 2.0, 1.5]");
       sequence.setLevel(LAYER, 4);

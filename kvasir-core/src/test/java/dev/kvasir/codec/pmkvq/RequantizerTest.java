@@ -199,7 +199,7 @@ class RequantizerTest {
   }
 
   private static Page replaced(RequantizingSequence sequence, Page page, int level) {
-    Page requantized = sequence.requantize(page, level);
+    Page requantized = sequence.requantize(0, page, level);
     page.close();
     return requantized;
   }

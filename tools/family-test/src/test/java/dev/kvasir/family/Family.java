@@ -41,6 +41,7 @@ enum Family {
   GRANITE_HYBRID_MOE("granitehybrid-moe", HybridFamilies::graniteHybridMoe),
   NEMOTRON_H("nemotron_h", HybridFamilies::nemotronH),
   NEMOTRON_H_MOE("nemotron_h_moe", HybridFamilies::nemotronHMoe),
+  NEMOTRON_H_LATENT("nemotron_h_moe-latent", HybridFamilies::nemotronHLatent),
   ERNIE4_5("ernie4_5", DenseFamilies::ernie),
   GLM4_MOE("glm4moe", ExpertFamilies::glm4moe),
   MISTRAL3("mistral3", RopeFamilies::mistral3);

@@ -28,6 +28,9 @@ final class HybridFamilies {
 
   private static final int EXPERT_WIDTH = 32;
 
+  /** Width of the vectors that experts of Nemotron 3 Super read and write. */
+  private static final int LATENT = 32;
+
   private HybridFamilies() {}
 
   /** Short convolutions in all but every third layer. */
@@ -196,15 +199,21 @@ final class HybridFamilies {
 
   /** Layers of one part each: Mamba-2, attention without positions, or squares without gates. */
   static FamilyModel nemotronH(String name) {
-    return nemotronH(name, "nemotron_h", "M-*M-*");
+    return nemotronH(name, "nemotron_h", "M-*M-*", 0);
   }
 
   /** The same with experts without gates, and a shared one. */
   static FamilyModel nemotronHMoe(String name) {
-    return nemotronH(name, "nemotron_h_moe", "ME*ME*");
+    return nemotronH(name, "nemotron_h_moe", "ME*ME*", 0);
   }
 
-  private static FamilyModel nemotronH(String name, String architecture, String pattern) {
+  /** The same with experts that read and write narrower vectors. */
+  static FamilyModel nemotronHLatent(String name) {
+    return nemotronH(name, "nemotron_h_moe", "ME*ME*", LATENT);
+  }
+
+  private static FamilyModel nemotronH(
+      String name, String architecture, String pattern, int latent) {
     FamilySizes sizes = FamilySizes.WIDE.withLayers(pattern.length());
     FamilyModel model = new FamilyModel(name, architecture, "nemotron_h", sizes);
     boolean hasExperts = pattern.contains("E");
@@ -224,6 +233,9 @@ final class HybridFamilies {
       model.putMetadata("expert_weights_scale", 1.5f);
       model.json("norm_topk_prob", true);
       model.json("routed_scaling_factor", 1.5f);
+      if (latent > 0) {
+        size(model, "moe_latent_size", "moe_latent_size", latent);
+      }
     }
     model.headDim(sizes.headDim());
     model.putMetadata("attention.layer_norm_epsilon", 1e-3f);
@@ -253,7 +265,7 @@ final class HybridFamilies {
           model.matrix(gguf + "attn_v", mixer + "v_proj", 1.3, sizes.keys(), sizes.hidden());
           model.matrix(gguf + "attn_output", mixer + "o_proj", 2, sizes.hidden(), sizes.queries());
         }
-        case 'E' -> nemotronExperts(model, layer, mixer);
+        case 'E' -> nemotronExperts(model, layer, mixer, latent);
         default -> {
           int width = sizes.feedForward();
           model.matrix(gguf + "ffn_up", mixer + "up_proj", 1, width, sizes.hidden());
@@ -271,20 +283,25 @@ final class HybridFamilies {
     return model;
   }
 
-  private static void nemotronExperts(FamilyModel model, int layer, String mixer) {
+  private static void nemotronExperts(FamilyModel model, int layer, String mixer, int latent) {
     int hidden = model.sizes().hidden();
+    int vectors = latent == 0 ? hidden : latent;
     int shared = model.sizes().feedForward();
     String gguf = FamilyModel.gguf(layer);
     model.matrix(gguf + "ffn_gate_inp", mixer + "gate", 2, EXPERTS, hidden);
     correction(model, layer, mixer + "gate.e_score_correction_bias");
-    TensorValues up = model.randomMatrix(gguf + "ffn_up_exps", 1, EXPERTS, EXPERT_WIDTH, hidden);
+    TensorValues up = model.randomMatrix(gguf + "ffn_up_exps", 1, EXPERTS, EXPERT_WIDTH, vectors);
     TensorValues down =
-        model.randomMatrix(gguf + "ffn_down_exps", 1, EXPERTS, hidden, EXPERT_WIDTH);
+        model.randomMatrix(gguf + "ffn_down_exps", 1, EXPERTS, vectors, EXPERT_WIDTH);
     model.gguf(gguf + "ffn_up_exps.weight", up);
     model.gguf(gguf + "ffn_down_exps.weight", down);
     for (int i = 0; i < EXPERTS; i++) {
       model.folder(mixer + "experts." + i + ".up_proj.weight", up.part(i));
       model.folder(mixer + "experts." + i + ".down_proj.weight", down.part(i));
+    }
+    if (latent > 0) {
+      model.matrix(gguf + "ffn_latent_down", mixer + "fc1_latent_proj", 1, latent, hidden);
+      model.matrix(gguf + "ffn_latent_up", mixer + "fc2_latent_proj", 1, hidden, latent);
     }
     model.matrix(gguf + "ffn_up_shexp", mixer + "shared_experts.up_proj", 1, shared, hidden);
     model.matrix(gguf + "ffn_down_shexp", mixer + "shared_experts.down_proj", 1, hidden, shared);
