@@ -300,7 +300,12 @@ final class ExpertConfigReader {
           "%s: 'mlp_only_layers' names layers without experts; only mixtures in all layers are supported"
               .formatted(json.name()));
     }
-    return json.requireInteger("num_experts");
+    // Newer files of Qwen 3 have the other name.
+    return json.integer("num_experts")
+        .orElseGet(
+            () ->
+                json.integer("num_local_experts")
+                    .orElseThrow(() -> json.missing("num_experts", "a whole number")));
   }
 
   private static void requireOnly(JsonFile json, String key, int expected) {

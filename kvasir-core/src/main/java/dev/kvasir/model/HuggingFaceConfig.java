@@ -42,6 +42,9 @@ final class HuggingFaceConfig {
 
   private ModelConfig config(Path folder) {
     checkActivation();
+    if (architecture != Architecture.GEMMA4) {
+      LayerOverrides.requireNone(json);
+    }
     int hidden = json.requireInteger("hidden_size");
     int queryHeads = json.requireInteger("num_attention_heads");
     int headDim =
@@ -49,7 +52,7 @@ final class HuggingFaceConfig {
             .orElse(
                 json.integer("attention_head_dim")
                     .orElse(queryHeads == 0 ? 0 : hidden / queryHeads));
-    int layers = json.requireInteger("num_hidden_layers");
+    int layers = layers();
     int contextLength = json.integer("max_position_embeddings").orElse(2048);
     WindowPattern windows = HuggingFaceWindows.read(json, architecture, layers);
     return new ModelConfig(
@@ -65,12 +68,20 @@ final class HuggingFaceConfig {
         json.requireInteger("vocab_size"),
         contextLength,
         epsilon(),
-        new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
+        new HuggingFaceRopes(json, architecture, headDim, contextLength, windows, layers).pattern(),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
         Optional.empty(),
         Optional.empty(),
         output());
+  }
+
+  /** Returns the number of layers, which newer files of Nemotron-H state as a list only. */
+  private int layers() {
+    boolean isListed = architecture.isNemotron() && !json.has("num_hidden_layers");
+    return isListed
+        ? RecurrentConfigReader.nemotronPattern(json).length()
+        : json.requireInteger("num_hidden_layers");
   }
 
   /** Returns the feed-forward width. LFM2 states the width of a layer without gates, unrounded. */

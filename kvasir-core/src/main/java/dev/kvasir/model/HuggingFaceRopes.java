@@ -21,15 +21,25 @@ final class HuggingFaceRopes {
   private final Architecture architecture;
   private final int headDim;
   private final int contextLength;
+  private final WindowPattern windows;
+  private final int layers;
 
-  HuggingFaceRopes(JsonFile json, Architecture architecture, int headDim, int contextLength) {
+  HuggingFaceRopes(
+      JsonFile json,
+      Architecture architecture,
+      int headDim,
+      int contextLength,
+      WindowPattern windows,
+      int layers) {
     this.json = json;
     this.architecture = architecture;
     this.headDim = headDim;
     this.contextLength = contextLength;
+    this.windows = windows;
+    this.layers = layers;
   }
 
-  RopePattern pattern(WindowPattern windows, int layers) {
+  RopePattern pattern() {
     // Newer files state everything in 'rope_parameters', older ones the scaling in 'rope_scaling'.
     // If layers differ, newer files have an object for each layer type.
     Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
@@ -47,7 +57,7 @@ final class HuggingFaceRopes {
           global.withTemperature(new QueryTemperature(growth, originalContext(all.orElseThrow())));
     }
     if (architecture == Architecture.SMOLLM3) {
-      return withoutRopeLayers(global, layers);
+      return withoutRopeLayers(global);
     }
     if (architecture.isNemotron()) {
       return RopePattern.withoutRope(global, layer -> true);
@@ -92,7 +102,7 @@ final class HuggingFaceRopes {
     double base = scaling.number("rope_theta").orElse(fallbackBase);
     double share = scaling.number("partial_rotary_factor").orElse(1.0);
     if (kind(scaling).equals("proportional")) {
-      int channels = LayerSizesReader.globalDim(json);
+      int channels = LayerSizesReader.globalDim(json, windows, layers, headDim);
       return new RopeSettings(
           layout(), base, channels, new RopeFrequencies.Proportional((int) (share * channels / 2)));
     }
@@ -194,7 +204,7 @@ final class HuggingFaceRopes {
   }
 
   /** Reads which layers have RoPE: a list of 1 and 0, or an interval of layers without it. */
-  private RopePattern withoutRopeLayers(RopeSettings settings, int layers) {
+  private RopePattern withoutRopeLayers(RopeSettings settings) {
     Optional<JsonArray> ropeLayers = json.array("no_rope_layers");
     if (ropeLayers.isEmpty()) {
       int period = json.integer("no_rope_layer_interval").orElse(SMOLLM3_PERIOD);

@@ -147,7 +147,7 @@ final class RecurrentConfigReader {
         List<String> types = layerTypes(json, plain.layers());
         yield plain.withRecurrent(
             new RecurrentConfig(
-                layers(plain, layer -> types.get(layer).equals("conv")),
+                layers(plain, layer -> isRecurrent(json, types.get(layer))),
                 new ShortConvConfig(json.integer("conv_L_cache").orElse(3), plain.hidden())));
       }
       case GRANITE_HYBRID -> {
@@ -156,7 +156,7 @@ final class RecurrentConfigReader {
         int inner = json.integer("mamba_expand").orElse(2) * plain.hidden();
         yield plain.withRecurrent(
             new RecurrentConfig(
-                layers(plain, layer -> types.get(layer).equals("mamba")),
+                layers(plain, layer -> isRecurrent(json, types.get(layer))),
                 new Mamba2Config(
                     json.integer("mamba_d_conv").orElse(4),
                     heads,
@@ -201,7 +201,7 @@ final class RecurrentConfigReader {
                     layer ->
                         types.isEmpty()
                             ? isBetween(layer, interval)
-                            : types.get(layer).equals("linear_attention")),
+                            : isRecurrent(json, types.get(layer))),
                 new DeltaNetConfig(
                     json.integer("linear_conv_kernel_dim").orElse(4),
                     json.requireInteger("linear_num_key_heads"),
@@ -232,6 +232,18 @@ final class RecurrentConfigReader {
                   default -> "?";
                 })
         .collect(Collectors.joining());
+  }
+
+  /** Returns whether a type of layers is recurrent; older files name some types differently. */
+  private static boolean isRecurrent(JsonFile json, String type) {
+    return switch (type) {
+      case "linear_attention", "mamba", "conv" -> true;
+      case "full_attention", "attention" -> false;
+      default ->
+          throw new InvalidInputException(
+              "%s: 'layer_types' has '%s'; expected linear_attention, mamba, conv, full_attention or attention"
+                  .formatted(json.name(), type));
+    };
   }
 
   /** Returns the type of each layer; older files of LFM2 list the layers with attention. */

@@ -1,0 +1,128 @@
+package dev.kvasir.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvasir.codec.HeadShape;
+import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.model.RecurrentConfig.Kind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests settings under the names that transformers 5 writes; earlier versions had other names. */
+class NewerFolderTest {
+  private static final String GEMMA4 =
+      """
+      {"model_type": "gemma4_text", "hidden_size": 64, "intermediate_size": 96,
+       "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+       "hidden_size_per_layer_input": 0, "sliding_window": 8,
+       "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+       "per_layer_config": {%s}}
+      """;
+
+  @TempDir Path folder;
+
+  @Test
+  void headsOfSingleLayersAreRead() {
+    String listed = "\"00\": {\"head_dim\": 32}, \"02\": {\"head_dim\": 32, %s}";
+    ModelConfig config = config(GEMMA4.formatted(listed.formatted("\"num_key_value_heads\": 1")));
+    assertThat(config.heads(0)).isEqualTo(new HeadShape(2, 32, 32));
+    assertThat(config.heads(1)).isEqualTo(new HeadShape(2, 16, 16));
+    assertThat(config.heads(2)).isEqualTo(new HeadShape(1, 32, 32));
+    assertThat(config.ropes().kinds().get(config.ropes().of(0)).dimensions()).isEqualTo(32);
+  }
+
+  @Test
+  void aListWithoutLayersGivesAllTheSameHeads() {
+    ModelConfig config = config(GEMMA4.formatted(""));
+    assertThat(config.heads(0)).isEqualTo(config.heads(1)).isEqualTo(new HeadShape(2, 16, 16));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "\"3\": {} | config.json 'per_layer_config': has a layer '3'; expected 0 to 2",
+        "\"x\": {} | config.json 'per_layer_config': has a layer 'x'; expected 0 to 2",
+        "\"0\": 5 | config.json 'per_layer_config': '0' is 5; expected an object",
+        "\"1\": {\"sliding_window\": 4} | config.json 'per_layer_config' '1': states"
+            + " 'sliding_window'; only head_dim and num_key_value_heads are supported"
+      })
+  void otherSettingsOfSingleLayersAreRejected(String listed, String sentence) {
+    assertRejected(GEMMA4.formatted(listed), sentence);
+  }
+
+  @Test
+  void otherFamiliesHaveNoSettingsOfSingleLayers() {
+    assertRejected(
+        llama("\"per_layer_config\": {\"1\": {\"num_key_value_heads\": 1}}"),
+        "config.json: 'per_layer_config' has settings of single layers; only those of Gemma 4 are"
+            + " supported");
+    assertThat(config(llama("\"per_layer_config\": {}")).layers()).isEqualTo(2);
+  }
+
+  @Test
+  void recurrentLayersHaveOneNameInAllFamilies() {
+    for (String type : new String[] {"mamba", "linear_attention"}) {
+      assertThat(config(granite(type, "full_attention")).recurrent().orElseThrow().kinds())
+          .containsExactly(Kind.RECURRENT, Kind.ATTENTION);
+    }
+    assertRejected(
+        granite("linear_attention", "window_attention"),
+        "config.json: 'layer_types' has 'window_attention'; expected linear_attention, mamba,"
+            + " conv, full_attention or attention");
+  }
+
+  @Test
+  void nemotronStatesItsLayersAsAList() {
+    ModelConfig config =
+        config(
+            """
+            {"model_type": "nemotron_h", "hidden_size": 64, "intermediate_size": 96,
+             "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 50,
+             "mamba_num_heads": 8, "mamba_head_dim": 16,
+             "layers_block_type": ["linear_attention", "mlp", "full_attention"]}
+            """);
+    assertThat(config.layers()).isEqualTo(3);
+    assertThat(config.recurrent().orElseThrow().kinds())
+        .containsExactly(Kind.ONLY_RECURRENT, Kind.ONLY_FEED_FORWARD, Kind.ONLY_ATTENTION);
+  }
+
+  private static String llama(String more) {
+    return """
+        {"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
+         "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 50, %s}
+        """
+        .formatted(more);
+  }
+
+  private static String granite(String first, String second) {
+    return """
+        {"model_type": "granitemoehybrid", "hidden_size": 64, "shared_intermediate_size": 96,
+         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+         "vocab_size": 50, "mamba_n_heads": 8, "mamba_d_state": 16, "layer_types": ["%s", "%s"]}
+        """
+        .formatted(first, second);
+  }
+
+  private void assertRejected(String json, String sentence) {
+    assertThatThrownBy(() -> config(json))
+        .isInstanceOf(InvalidInputException.class)
+        .hasMessage(folder + "/" + sentence);
+  }
+
+  private ModelConfig config(String json) {
+    try {
+      Files.writeString(folder.resolve("config.json"), json);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return ModelConfig.of(folder);
+  }
+}
