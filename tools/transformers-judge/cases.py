@@ -18,18 +18,20 @@ class Case:
     """A model: settings of its configuration, and of those a multimodal model adds around them.
 
     embedding is the size of embeddings, final_norm the middle of the last norm's factors. Tied embeddings are small,
-    since otherwise every token would predict itself.
+    since otherwise every token would predict itself. Unless converted, tensors have the names and layout that
+    transformers has in memory, not those of published files.
     """
     name: str
     settings: dict
     around: dict | None = None
     embedding: float = 1.0
     final_norm: float = 1.0
+    converted: bool = True
 
 
-def case(name, model_type, embedding=1.0, final_norm=1.0, without=(), around=None, **settings):
+def case(name, model_type, embedding=1.0, final_norm=1.0, without=(), around=None, converted=True, **settings):
     every = {key: value for key, value in BASIC.items() if key not in without}
-    return Case(name, {"model_type": model_type, **every, **settings}, around, embedding, final_norm)
+    return Case(name, {"model_type": model_type, **every, **settings}, around, embedding, final_norm, converted)
 
 
 def tied(name, model_type, embedding=0.2, final_norm=1.0, **settings):
@@ -81,6 +83,10 @@ LFM2 = {
     "layer_types": ["conv", "full_attention", "conv", "full_attention"],
 }
 
+VISION = {"hidden_size": 16, "intermediate_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1}
+QWEN_VISION = {"model_type": "qwen3_5", "vision_config": {
+    "depth": 1, "hidden_size": 16, "intermediate_size": 16, "num_heads": 2, "out_hidden_size": 64}}
+
 CASES = [
     # Hybrids and new families.
     case("qwen3_5-dense", "qwen3_5_text", **DELTA_NET,
@@ -117,6 +123,18 @@ CASES = [
     case("ernie4_5-biases", "ernie4_5", head_dim=16, use_bias=True, rope_parameters=rope("default", 1e5)),
     case("ministral3", "ministral3", head_dim=32, rope_parameters={
         **yarn(beta_fast=32.0, beta_slow=1.0, mscale=1.0, mscale_all_dim=1.0, llama_4_scaling_beta=0.1)}),
+    case("qwen3_5-images", "qwen3_5_text", **DELTA_NET, around=QWEN_VISION),
+    case("qwen3_5_moe-images", "qwen3_5_moe_text", **DELTA_NET, **SHARED_EXPERT, around={
+        **QWEN_VISION, "model_type": "qwen3_5_moe"}),
+    tied("gemma4-images", "gemma4_text", **GEMMA4, around={"model_type": "gemma4", "vision_config": {
+        **VISION, "head_dim": 8, "num_key_value_heads": 2}}),
+    # The whole ties its embeddings by default, whatever its text states.
+    case("mistral3-images", "ministral3", 0.2, head_dim=32, rope_parameters=yarn(llama_4_scaling_beta=0.1), around={
+        "model_type": "mistral3", "vision_config": {"model_type": "pixtral", **VISION, "head_dim": 8}}),
+    case("mistral3-window-images", "mistral", 0.2, sliding_window=WINDOW, around={
+        "model_type": "mistral3", "vision_config": {"model_type": "pixtral", **VISION, "head_dim": 8}}),
+    tied("gemma3-images", "gemma3_text", **GEMMA, around={"model_type": "gemma3", "vision_config": {
+        "model_type": "siglip_vision_model", **VISION, "image_size": 28, "patch_size": 14}}),
     # Decoders of one kind of layer.
     case("llama", "llama", attention_bias=True, mlp_bias=True),
     case("llama-llama3", "llama", head_dim=32, rope_parameters=LLAMA3),
@@ -156,4 +174,10 @@ CASES = [
     case("deepseek_v3", "deepseek_v3", **DEEPSEEK, q_lora_rank=24, n_shared_experts=1, n_group=4, topk_group=2,
          routed_scaling_factor=1.5, attention_bias=True, num_mtp_layers=0,
          rope_parameters=yarn(mscale=1.0, mscale_all_dim=0.8)),
+    # In the layout that transformers has in memory.
+    case("qwen3_moe-stacked", "qwen3_moe", **QWEN_EXPERTS, converted=False),
+    case("qwen3_next-stacked", "qwen3_next", **DELTA_NET, **SHARED_EXPERT, converted=False),
+    case("qwen3_5_moe-stacked", "qwen3_5_moe_text", **DELTA_NET, **SHARED_EXPERT, converted=False),
+    case("deepseek_v3-stacked", "deepseek_v3", **DEEPSEEK, q_lora_rank=24, n_shared_experts=1, n_group=1, topk_group=1,
+         num_mtp_layers=0, converted=False),
 ]

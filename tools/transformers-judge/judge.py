@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 
 import numpy
 import safetensors
@@ -27,6 +28,8 @@ GREEDY = 32
 FARTHEST = 2e-4
 # A greedy token that leads by less may differ between processors. Another name gives other weights.
 LEAD = 1e-3
+PROMPT_LOGITS = "kvasir-prompt.f32"
+NO_SETTINGS = ("_name_or_path", "transformers_version", "dtype")
 # The goldens have the last token of each group.
 GROUP = 8
 
@@ -45,17 +48,48 @@ def configuration(case):
     return transformers.AutoConfig.for_model(around.pop("model_type"), text_config=inner.to_dict(), **around)
 
 
+def model_class(config):
+    return transformers.AutoModelForImageTextToText if hasattr(config, "vision_config") else transformers.AutoModelForCausalLM
+
+
 def write_model(case, folder):
     """Lets transformers write a folder, and fills its tensors with values that Java can compute as well."""
     config = configuration(case)
     torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32)
-    model.save_pretrained(folder)
+    model = model_class(config).from_config(config, dtype=torch.float32)
+    model.save_pretrained(folder, save_original_format=case.converted)
     file = folder / "model.safetensors"
     with safetensors.safe_open(file, "numpy") as tensors:
         filled = [tensor(case, name, tensors.get_tensor(name)) for name in sorted(tensors.keys())]
     safetensors.numpy.save_file({one.name: one.values(case.name) for one in filled}, file, {"format": "pt"})
-    (folder / "tensors.txt").write_text("".join(one.line() + "\n" for one in filled))
+    text = [one for one in filled if not any(word in one.name for word in ("vis", "projector", "audio"))]
+    (folder / "tensors.txt").write_text("".join(one.line() + "\n" for one in text))
+
+
+def bare(folder):
+    """Returns the configuration without what transformers fills in by itself, which older files may omit."""
+    config = json.loads((folder / "config.json").read_text())
+    with tempfile.TemporaryDirectory() as work:
+        def read():
+            (pathlib.Path(work) / "config.json").write_text(json.dumps(config))
+            every = transformers.AutoConfig.from_pretrained(work).to_dict()
+            return json.dumps({key: value for key, value in every.items() if key not in NO_SETTINGS}, sort_keys=True,
+                              default=str)
+        remove_defaults(config, read, read())
+    return config
+
+
+def remove_defaults(settings, read, expected):
+    for key in sorted(settings.keys() - {"model_type", "vision_config"}):
+        value = settings.pop(key)
+        try:
+            is_default = read() == expected
+        except Exception:  # whatever a class raises about the settings that are left
+            is_default = False
+        if not is_default:
+            settings[key] = value
+            if isinstance(value, dict):
+                remove_defaults(value, read, expected)
 
 
 def tensor(case, name, initial):
@@ -69,7 +103,7 @@ def distribution(case, name, initial):
     last = stem.split(".")[-1]
     if "embed" in last and initial.ndim == 2:
         return 0.0, 0.4 if "per_layer" in last else case.embedding
-    if last in ("norm", "norm_f", "embedding_norm") and stem.count(".") == 1:
+    if last in ("norm", "norm_f", "embedding_norm") and ".layers." not in name:
         # Some families store factors minus one.
         return case.final_norm + float(initial.mean()) - 1, 0.3 * case.final_norm
     if last == "A_log":
@@ -94,7 +128,8 @@ def distribution(case, name, initial):
 
 def run_transformers(folder):
     """Returns the logits of the text, a greedy continuation of the prompt, and its narrowest lead."""
-    model, loading = transformers.AutoModelForCausalLM.from_pretrained(
+    config = transformers.AutoConfig.from_pretrained(folder)
+    model, loading = model_class(config).from_pretrained(
         folder, dtype=torch.float32, attn_implementation="eager", output_loading_info=True)
     for kind, names in loading.items():
         if names:
@@ -123,27 +158,40 @@ def kl(expected, found):
     return float((numpy.exp(logs(expected)) * (logs(expected) - logs(found))).sum(axis=1).mean())
 
 
+def bare_folder(folder):
+    return folder.with_name(folder.name + ".bare")
+
+
+def write_bare(folder):
+    other = bare_folder(folder)
+    other.mkdir()
+    (other / "config.json").write_text(json.dumps(bare(folder), indent=2, sort_keys=True) + "\n")
+    (other / "model.safetensors").hardlink_to(folder / "model.safetensors")
+
+
 def write_golden(case, folder, logits, greedy):
     golden = HERE / "golden" / case.name
     shutil.rmtree(golden, ignore_errors=True)
     golden.mkdir(parents=True)
-    config = json.loads((folder / "config.json").read_text())
-    (golden / "config.json").write_text(json.dumps(config, indent=1, sort_keys=True) + "\n")
-    shutil.copy(folder / "tensors.txt", golden)
+    for name in ("config.json", "tensors.txt"):
+        shutil.copy(folder / name, golden)
+    (golden / "bare.json").write_text((bare_folder(folder) / "config.json").read_text())
     numpy.save(golden / "logits.npy", logits[GROUP - 1::GROUP])
     (golden / "greedy.txt").write_text(" ".join(map(str, greedy)) + "\n")
 
 
 def compare(case, folder, logits, greedy):
     """Returns a row of the table, and whether both programs agree."""
-    if (folder / "kvasir-error.txt").exists():
-        return f"| {case.name} | {(folder / 'kvasir-error.txt').read_text().strip()} | | | |", False
+    for each in (folder, bare_folder(folder)):
+        if (each / "kvasir-error.txt").exists():
+            return f"| {each.name} | {(each / 'kvasir-error.txt').read_text().strip()} | | | | |", False
     whole, steps = (numpy.fromfile(folder / f"kvasir-{how}.f32", "<f4").reshape(logits.shape)
                     for how in ("prompt", "steps"))
     apart = [float(numpy.abs(each - logits).max()) for each in (whole, steps)]
     same = [int(word) for word in (folder / "kvasir-greedy.txt").read_text().split()] == greedy
-    agrees = all(one <= FARTHEST for one in apart) and same
-    row = [case.name, *(f"{one:.0e}" for one in apart), f"{kl(logits, whole):.0e}", "same" if same else "OTHER"]
+    filled = (folder / PROMPT_LOGITS).read_bytes() == (bare_folder(folder) / PROMPT_LOGITS).read_bytes()
+    agrees = all(one <= FARTHEST for one in apart) and same and filled
+    row = [case.name, *(f"{one:.0e}" for one in apart), f"{kl(logits, whole):.0e}", *("same" if one else "OTHER" for one in (same, filled))]
     return "| " + " | ".join(row) + " |", agrees
 
 
@@ -164,6 +212,7 @@ def main():
     for case in chosen:
         folder = options.models / case.name
         write_model(case, folder)
+        write_bare(folder)
         logits, greedy, lead = run_transformers(folder)
         if not lead > LEAD:
             print(f"{case.name}: a greedy token leads by {lead:.0e} only; give it another name", file=sys.stderr)
@@ -174,7 +223,7 @@ def main():
         shutil.copy(options.models / "tokens.txt", HERE / "golden")
     run_kvasir(options.models)
     print(f"transformers {transformers.__version__}, torch {torch.__version__}\n")
-    print("| model | prompt | token by token | KL | greedy text |\n|---|---:|---:|---:|---|")
+    print("| model | prompt | token by token | KL | greedy text | defaults |\n|---|---:|---:|---:|---|---|")
     agree = True
     for case, logits, greedy in results:
         row, agrees = compare(case, options.models / case.name, logits, greedy)

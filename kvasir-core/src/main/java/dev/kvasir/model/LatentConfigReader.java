@@ -69,8 +69,7 @@ final class LatentConfigReader {
     RopeSettings rope =
         new RopeSettings(layout, read.base(), rotary, read.frequencies(), read.magnitude());
     double multiplier =
-        json.object("rope_parameters")
-            .or(() -> json.object("rope_scaling"))
+        HuggingFaceRopes.stated(json)
             .flatMap(scaling -> scaling.number("mscale_all_dim"))
             .orElse(0.0);
     return with(json.name(), plain, latent, plain.layers(), rope, magnitude(rope, multiplier));

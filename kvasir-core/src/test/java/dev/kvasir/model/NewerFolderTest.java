@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.codec.HeadShape;
 import dev.kvasir.error.InvalidInputException;
+import dev.kvasir.model.ModelConfig.OutputWeights;
 import dev.kvasir.model.RecurrentConfig.Kind;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests settings under the names that transformers 5 writes; earlier versions had other names. */
+/** Tests settings as transformers 5 writes and reads them; earlier versions had other names. */
 class NewerFolderTest {
   private static final String GEMMA4 =
       """
@@ -94,6 +95,50 @@ class NewerFolderTest {
         .containsExactly(Kind.ONLY_RECURRENT, Kind.ONLY_FEED_FORWARD, Kind.ONLY_ATTENTION);
   }
 
+  /** The whole ties its embeddings unless it says otherwise, whatever its text states. */
+  @Test
+  void tensorsDecideIfAMultimodalModelContradictsItsText() {
+    String text = "\"text_config\": " + llama("\"tie_word_embeddings\": false");
+    String whole = "{\"model_type\": \"llama\", \"tie_word_embeddings\": %s, " + text + "}";
+    assertThat(config(whole.formatted("true")).output()).isEqualTo(OutputWeights.OWN_OR_EMBEDDING);
+    assertThat(config(whole.formatted("false")).output()).isEqualTo(OutputWeights.OWN);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0.5, 0.25, 8", ", 0.25, 4", "1.0, 0.25, 16", ",, 8"})
+  void rotaryChannelsAreThoseOfTheRopeParameters(Double ofRope, Double ofAll, int dimensions) {
+    String inside = ofRope == null ? "" : ", \"partial_rotary_factor\": " + ofRope;
+    String around = ofAll == null ? "" : ", \"partial_rotary_factor\": " + ofAll;
+    String rope = "{\"rope_type\": \"default\", \"rope_theta\": 5000" + inside + "}";
+    ModelConfig config =
+        config(
+            """
+            {"model_type": "glm4_moe", "hidden_size": 64, "intermediate_size": 96,
+             "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+             "head_dim": 16, "vocab_size": 50, "n_routed_experts": 4, "num_experts_per_tok": 2,
+             "moe_intermediate_size": 32, "rope_parameters": %s%s}
+            """
+                .formatted(rope, around));
+    assertThat(config.rope().dimensions()).isEqualTo(dimensions);
+    assertThat(config.rope().base()).isEqualTo(5000);
+  }
+
+  @Test
+  void windowsOfSmolLm3AreInLayersWithoutRope() {
+    ModelConfig config =
+        config(
+            """
+            {"model_type": "smollm3", "hidden_size": 64, "intermediate_size": 96,
+             "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+             "vocab_size": 50, "use_sliding_window": true, "sliding_window": 8,
+             "no_rope_layer_interval": 2}
+            """);
+    for (int layer = 0; layer < 4; layer++) {
+      assertThat(config.windows().of(layer))
+          .isEqualTo(layer % 2 == 1 ? 8 : WindowPattern.UNBOUNDED);
+    }
+  }
+
   private static String llama(String more) {
     return """
         {"model_type": "llama", "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2,
@@ -106,7 +151,8 @@ class NewerFolderTest {
     return """
         {"model_type": "granitemoehybrid", "hidden_size": 64, "shared_intermediate_size": 96,
          "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
-         "vocab_size": 50, "mamba_n_heads": 8, "mamba_d_state": 16, "layer_types": ["%s", "%s"]}
+         "vocab_size": 50, "num_local_experts": 0, "mamba_n_heads": 8, "mamba_d_state": 16,
+         "layer_types": ["%s", "%s"]}
         """
         .formatted(first, second);
   }

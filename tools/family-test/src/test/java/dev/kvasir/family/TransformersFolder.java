@@ -59,11 +59,20 @@ record TransformersFolder(Path golden) {
 
   /** Writes the model as transformers has saved it, with the same weights. */
   Path writeTo(Path path) {
+    return writeTo(path, "config.json");
+  }
+
+  /** Writes the model without settings that are defaults of transformers. */
+  Path writeBareTo(Path path) {
+    return writeTo(path, "bare.json");
+  }
+
+  private Path writeTo(Path path, String config) {
     SafetensorsWriter writer = new SafetensorsWriter();
     read(golden.resolve("tensors.txt")).lines().forEach(line -> add(line.split(" "), writer));
     try {
       Files.createDirectories(path);
-      Files.copy(golden.resolve("config.json"), path.resolve("config.json"));
+      Files.copy(golden.resolve(config), path.resolve("config.json"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -3,6 +3,7 @@ package dev.kvasir.family;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +34,20 @@ class TransformersGoldenTest {
       int[] expected = model.greedy();
       assertThat(runner.greedy(FLOATS, TransformersFolder.prompt(tokens), expected.length))
           .isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void defaultsOfTransformersMayBeLeftOut(TransformersFolder model) {
+    int[] prompt = Arrays.copyOf(tokens, 40);
+    assertThat(inOneStep(model.writeBareTo(folder.resolve(model + ".bare")), prompt))
+        .isDeepEqualTo(inOneStep(model.writeTo(folder.resolve(model + ".whole")), prompt));
+  }
+
+  private static float[][] inOneStep(Path path, int[] prompt) {
+    try (FamilyRunner runner = FamilyRunner.ofFolder(path)) {
+      return runner.inOneStep(FLOATS, prompt);
     }
   }
 
