@@ -76,7 +76,8 @@ public enum Architecture {
 
   DEEPSEEK2(
       "deepseek2",
-      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3")),
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED)
+          .withAliases("deepseek_v2", "deepseek_v3", "glm4_moe_lite")),
   ERNIE4_5("ernie4_5", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
   GLM4_MOE(
       "glm4moe",

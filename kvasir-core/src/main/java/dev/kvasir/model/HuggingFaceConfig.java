@@ -44,6 +44,7 @@ final class HuggingFaceConfig {
 
   private ModelConfig config(Path folder) {
     checkActivation();
+    checkDirection();
     if (architecture != Architecture.GEMMA4) {
       LayerOverrides.requireNone(json);
     }
@@ -130,6 +131,17 @@ final class HuggingFaceConfig {
     }
   }
 
+  /** Gemma 4 has texts for images ("vision"), whose text tokens see nothing that follows. */
+  private void checkDirection() {
+    String key = "use_bidirectional_attention";
+    String found = json.element(key).map(Object::toString).orElse("false");
+    if (!found.equals("false") && !found.equals("\"vision\"")) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s; only decoders whose tokens do not see what follows are supported"
+              .formatted(json.name(), key, found));
+    }
+  }
+
   /**
    * Returns the source of the output weights. It depends on the file's tensors if nothing is
    * stated, since the default differs between architectures, and if a multimodal model states
@@ -162,7 +174,10 @@ final class HuggingFaceConfig {
                 (float) Math.sqrt(headDim / number(json, "query_pre_attn_scalar", headDim)),
                 1,
                 1,
-                (float) number(json, "attn_logit_softcapping", 0),
+                // transformers does not use that of Gemma 3.
+                architecture == Architecture.GEMMA2
+                    ? (float) number(json, "attn_logit_softcapping", 0)
+                    : 0,
                 (float) number(json, "final_logit_softcapping", 0));
         case GRANITE, GRANITE_HYBRID ->
             new Scales(
@@ -185,9 +200,10 @@ final class HuggingFaceConfig {
   private static final class HuggingFaceWindows {
     /**
      * Reads the windows. Mistral's applies to all layers, Gemma's to all but the last of every
-     * period. Qwen's applies only with {@code use_sliding_window}, and then from layer {@code
-     * max_window_layers} on, and SmolLM3's in layers without RoPE. A list of layer types overrides
-     * all of these.
+     * period, SmolLM3's to layers without RoPE. Qwen's applies only with {@code
+     * use_sliding_window}: in dense models from layer {@code max_window_layers} on, in Qwen 2 MoE
+     * to every other layer before it, in Qwen 3 MoE to all. A list of layer types overrides all of
+     * these.
      */
     static WindowPattern read(JsonFile json, Architecture architecture, int layers) {
       ArchitectureTraits traits = architecture.traits();
@@ -214,8 +230,13 @@ final class HuggingFaceConfig {
         int period = json.integer(key + "sliding_window_pattern").orElse(traits.localPeriod());
         return WindowPattern.exceptEvery(period, window);
       }
-      int firstSliding = json.integer("max_window_layers").orElse(0);
-      return layer -> layer >= firstSliding ? window : WindowPattern.UNBOUNDED;
+      int most = json.integer("max_window_layers").orElse(28);
+      return switch (architecture) {
+        case QWEN2, QWEN3 -> layer -> layer >= most ? window : WindowPattern.UNBOUNDED;
+        case QWEN2_MOE ->
+            layer -> layer % 2 == 0 && layer < most ? window : WindowPattern.UNBOUNDED;
+        default -> layer -> window;
+      };
     }
   }
 }

@@ -79,14 +79,22 @@ final class HuggingFaceDefaults {
            "num_experts_per_tok": 4, "rope_theta": 150000, "rms_norm_eps": 1e-5}
           """;
       case DEEPSEEK2 ->
-          type.equals("deepseek_v2")
-              ? """
-              {"n_shared_experts": 2}
-              """
-              : """
-              {"n_shared_experts": 1, "n_group": 8, "topk_group": 4, "first_k_dense_replace": 3,
-               "routed_scaling_factor": 2.5}
-              """;
+          switch (type) {
+            case "deepseek_v2" ->
+                """
+                {"n_shared_experts": 2}
+                """;
+            case "glm4_moe_lite" ->
+                """
+                {"n_shared_experts": 1, "first_k_dense_replace": 1, "routed_scaling_factor": 1.8,
+                 "rms_norm_eps": 1e-5}
+                """;
+            default ->
+                """
+                {"n_shared_experts": 1, "n_group": 8, "topk_group": 4, "first_k_dense_replace": 3,
+                 "routed_scaling_factor": 2.5}
+                """;
+          };
       case ERNIE4_5 ->
           """
           {"num_key_value_heads": 2, "head_dim": 128, "rope_theta": 5e5, "rms_norm_eps": 1e-5,

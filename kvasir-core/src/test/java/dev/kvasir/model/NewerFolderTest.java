@@ -11,6 +11,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -137,6 +139,79 @@ class NewerFolderTest {
       assertThat(config.windows().of(layer))
           .isEqualTo(layer % 2 == 1 ? 8 : WindowPattern.UNBOUNDED);
     }
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[0.5, 2.0] | 0.5 | 2.0",
+        "[0.0, Infinity] | 0.0 | Infinity",
+        "[0.5, {\"__float__\": \"Infinity\"}] | 0.5 | Infinity",
+        "null | 0.0 | Infinity"
+      })
+  void stepSizesOfGraniteAreLimited(String limits, double shortest, double longest) {
+    ModelConfig config =
+        config(
+            granite("mamba", "attention")
+                .replace(
+                    "\"layer_types\"", "\"time_step_limit\": " + limits + ", \"layer_types\""));
+    assertThat(config.recurrent().orElseThrow().sizes())
+        .isEqualTo(new Mamba2Config(4, 8, 16, 1, 16, shortest, longest));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "[1] | 'time_step_limit' is an array; expected two numbers",
+        "[0, true] | 'time_step_limit[1]' is true; expected a number",
+        "[2, 1] | step sizes of Mamba layers are limited to 2.0 to 1.0; expected limits in order,"
+            + " from 0 on"
+      })
+  void limitsThatAreNoneAreRejected(String limits, String sentence) {
+    assertRejected(
+        granite("mamba", "attention")
+            .replace("\"layer_types\"", "\"time_step_limit\": " + limits + ", \"layer_types\""),
+        "config.json: " + sentence);
+  }
+
+  @Test
+  void tokensThatSeeWhatFollowsAreRejected() {
+    String some = llama("\"use_bidirectional_attention\": %s");
+    assertThat(config(some.formatted("\"vision\"")).layers()).isEqualTo(2);
+    assertRejected(
+        some.formatted("true"),
+        "config.json: 'use_bidirectional_attention' is true; only decoders whose tokens do not see"
+            + " what follows are supported");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "qwen2, 1, .www",
+    "qwen3, 3, ...w",
+    "qwen2, , ....",
+    "qwen2_moe, 2, w...",
+    "qwen2_moe, , w.w.",
+    "qwen3_moe, 3, wwww",
+    "mistral, 3, wwww"
+  })
+  void windowsOfQwenDifferByFamily(String type, Integer most, String expected) {
+    ModelConfig config =
+        config(
+            """
+            {"model_type": "%s", "hidden_size": 64, "intermediate_size": 96,
+             "num_hidden_layers": 4, "num_attention_heads": 4, "num_key_value_heads": 2,
+             "vocab_size": 50, "num_experts": 4, "num_experts_per_tok": 2,
+             "moe_intermediate_size": 32, "shared_expert_intermediate_size": 32,
+             "use_sliding_window": true, "sliding_window": 8, "max_window_layers": %s}
+            """
+                .formatted(type, most));
+    String windows =
+        IntStream.range(0, 4)
+            .mapToObj(layer -> config.windows().isLocal(layer) ? "w" : ".")
+            .collect(Collectors.joining());
+    assertThat(windows).isEqualTo(expected);
   }
 
   private static String llama(String more) {
