@@ -39,7 +39,7 @@ public final class JsonFile {
         throw new InvalidInputException(
             "%s: takes %d bytes; expected at most %d".formatted(file, size, MAX_BYTES));
       }
-      return parse(file.toString(), Files.readString(file));
+      return parse(file.toString(), PythonNumbers.asTexts(Files.readString(file)));
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);
     } catch (CharacterCodingException e) {

@@ -12,7 +12,9 @@ import java.util.stream.Collectors;
 public enum Architecture {
   LLAMA("llama", RopeLayout.INTERLEAVED, Bias.IF_PRESENT, false),
   MISTRAL("mistral", ArchitectureTraits.of(RopeLayout.INTERLEAVED).slidingWindow()),
-  MISTRAL3("mistral3", ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("ministral3")),
+  MISTRAL3(
+      "mistral3",
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("ministral3").slidingWindow()),
   QWEN2("qwen2", RopeLayout.HALVES, Bias.REQUIRED, false),
   QWEN3("qwen3", RopeLayout.HALVES, Bias.IF_PRESENT, true),
   GEMMA2(
@@ -74,7 +76,8 @@ public enum Architecture {
 
   DEEPSEEK2(
       "deepseek2",
-      ArchitectureTraits.of(RopeLayout.INTERLEAVED).withAliases("deepseek_v2", "deepseek_v3")),
+      ArchitectureTraits.of(RopeLayout.INTERLEAVED)
+          .withAliases("deepseek_v2", "deepseek_v3", "glm4_moe_lite")),
   ERNIE4_5("ernie4_5", ArchitectureTraits.of(RopeLayout.INTERLEAVED)),
   GLM4_MOE(
       "glm4moe",
@@ -231,6 +234,14 @@ public enum Architecture {
   /** Returns whether the recurrent layers are gated delta nets. */
   boolean hasDeltaNets() {
     return this == QWEN3_NEXT || this == QWEN35 || this == QWEN35_MOE;
+  }
+
+  /** Returns the share of rotary channels of a head in folders that do not state it. */
+  double rotaryShare() {
+    if (hasDeltaNets()) {
+      return 0.25;
+    }
+    return this == GLM4_MOE ? 0.5 : 1;
   }
 
   Bias attentionBias() {

@@ -1,10 +1,13 @@
 package dev.kvasir.model;
 
+import com.google.gson.JsonArray;
+import com.google.gson.JsonElement;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.model.Routing.Groups;
 import dev.kvasir.model.Routing.Score;
+import java.util.List;
 
 /** Reads the expert configuration from model files, in addition to the decoder's. */
 final class ExpertConfigReader {
@@ -156,7 +159,7 @@ final class ExpertConfigReader {
         json.requireInteger("num_experts_per_tok"),
         json.requireInteger("moe_intermediate_size"),
         json.integer("n_shared_experts").orElse(0),
-        json.integer("first_k_dense_replace").orElse(0),
+        leadingDense(json),
         new Routing(
             sigmoid ? Score.SIGMOID : Score.SOFTMAX,
             groups > 1
@@ -164,6 +167,23 @@ final class ExpertConfigReader {
                 : Groups.NONE,
             json.bool("norm_topk_prob").orElse(!second),
             json.number("routed_scaling_factor").orElse(1.0).floatValue()));
+  }
+
+  /** Returns the number of layers before those with experts; GLM 4.7 Flash has a list of words. */
+  private static int leadingDense(JsonFile json) {
+    String key = "mlp_layer_types";
+    JsonArray types = json.array(key).orElse(new JsonArray());
+    if (types.isEmpty()) {
+      return json.integer("first_k_dense_replace").orElse(0);
+    }
+    List<String> words = types.asList().stream().map(JsonElement::toString).toList();
+    int dense = words.indexOf("\"sparse\"") < 0 ? words.size() : words.indexOf("\"sparse\"");
+    if (words.lastIndexOf("\"dense\"") >= dense) {
+      throw new InvalidInputException(
+          "%s: '%s' has a dense layer behind sparse ones; expected dense layers first"
+              .formatted(json.name(), key));
+    }
+    return dense;
   }
 
   private static ExpertConfig deepSeek(
@@ -289,7 +309,12 @@ final class ExpertConfigReader {
           "%s: 'mlp_only_layers' names layers without experts; only mixtures in all layers are supported"
               .formatted(json.name()));
     }
-    return json.requireInteger("num_experts");
+    // Newer files of Qwen 3 have the other name.
+    return json.integer("num_experts")
+        .orElseGet(
+            () ->
+                json.integer("num_local_experts")
+                    .orElseThrow(() -> json.missing("num_experts", "a whole number")));
   }
 
   private static void requireOnly(JsonFile json, String key, int expected) {

@@ -26,8 +26,8 @@ record ExpertTensors(
   /** For names that a family does not have. */
   private static final String NONE = "none";
 
-  static ExpertTensors of(ModelConfig config, TensorNames names) {
-    return names == TensorNames.GGUF ? gguf(config) : huggingFace(config, names);
+  static ExpertTensors of(ModelConfig config, TensorPlan plan) {
+    return plan.names() == TensorNames.GGUF ? gguf(config) : huggingFace(config, plan);
   }
 
   private static ExpertTensors gguf(ModelConfig config) {
@@ -46,7 +46,8 @@ record ExpertTensors(
         new StackedExperts(experts, experts.vectors(config.hidden()), TensorNames.GGUF, biased));
   }
 
-  private static ExpertTensors huggingFace(ModelConfig config, TensorNames names) {
+  private static ExpertTensors huggingFace(ModelConfig config, TensorPlan plan) {
+    TensorNames names = plan.names();
     ExpertConfig experts = config.experts().orElseThrow();
     int hidden = config.hidden();
     return switch (config.architecture()) {
@@ -75,8 +76,8 @@ record ExpertTensors(
               NONE,
               new SeparateExperts(
                   experts, hidden, names, "block_sparse_moe.experts.", "w1", "w3", "w2"));
-      case QWEN2_MOE, QWEN3_MOE, QWEN3_NEXT ->
-          inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj");
+      case QWEN2_MOE, QWEN3_MOE, QWEN3_NEXT, QWEN35_MOE ->
+          inFolder(experts, hidden, plan, "mlp.shared_expert.%s_proj");
       case LFM2_MOE ->
           new ExpertTensors(
               experts,
@@ -120,15 +121,16 @@ record ExpertTensors(
               NONE,
               NONE,
               new StackedExperts(experts, hidden, names, false));
-      case QWEN35_MOE ->
-          inFolder(experts, hidden, names, "mlp.shared_expert.%s_proj")
-              .with(new StackedExperts(experts, hidden, names, false));
-      default -> inFolder(experts, hidden, names, "mlp.shared_experts.%s_proj");
+      default -> inFolder(experts, hidden, plan, "mlp.shared_experts.%s_proj");
     };
   }
 
+  /** Returns the tensors under the names of most families, in either layout. */
   private static ExpertTensors inFolder(
-      ExpertConfig experts, int hidden, TensorNames names, String shared) {
+      ExpertConfig experts, int hidden, TensorPlan plan, String shared) {
+    TensorNames names = plan.names();
+    int width = experts.vectors(hidden);
+    StackedExperts stacked = new StackedExperts(experts, width, names, false);
     return new ExpertTensors(
         experts,
         hidden,
@@ -139,19 +141,10 @@ record ExpertTensors(
         NONE,
         shared,
         "mlp.shared_expert_gate",
-        new SeparateExperts(
-            experts,
-            experts.vectors(hidden),
-            names,
-            "mlp.experts.",
-            "gate_proj",
-            "up_proj",
-            "down_proj"));
-  }
-
-  private ExpertTensors with(ExpertLayout other) {
-    return new ExpertTensors(
-        experts, hidden, names, router, routerBias, correction, scales, shared, sharedGate, other);
+        stacked.isIn(plan, experts.leadingDense())
+            ? stacked
+            : new SeparateExperts(
+                experts, width, names, "mlp.experts.", "gate_proj", "up_proj", "down_proj"));
   }
 
   /**

@@ -1,16 +1,17 @@
 package dev.kvasir.model;
 
 import com.google.gson.JsonArray;
-import com.google.gson.JsonObject;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.JsonFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.model.ModelConfig.OutputWeights;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 
 /** Reads the configuration of a decoder from a Hugging Face folder's {@code config.json}. */
 final class HuggingFaceConfig {
+  private final JsonFile whole;
   private final JsonFile json;
   private final Architecture architecture;
 
@@ -18,6 +19,7 @@ final class HuggingFaceConfig {
     String type =
         file.string("model_type").orElseThrow(() -> file.missing("model_type", "a string"));
     Architecture named = Architecture.named(type, file.name());
+    this.whole = file;
     // Multimodal models nest the decoder's configuration.
     JsonFile text = file.object("text_config").orElse(file);
     this.architecture =
@@ -25,7 +27,7 @@ final class HuggingFaceConfig {
                 && RecurrentConfigReader.nemotronPattern(text).contains("E")
             ? Architecture.NEMOTRON_H_MOE
             : named;
-    this.json = text.withDefaults(HuggingFaceDefaults.of(architecture));
+    this.json = text.withDefaults(HuggingFaceDefaults.of(architecture, text));
   }
 
   static ModelConfig read(Path folder) {
@@ -35,13 +37,17 @@ final class HuggingFaceConfig {
     ModelConfig plain = reader.config(folder);
     ModelConfig config =
         plain.architecture().isLatent()
-            ? LatentConfigReader.of(json, plain)
+            ? LatentConfigReader.of(text, plain)
             : LayerSizesReader.of(text, RecurrentConfigReader.of(text, plain));
     return ExpertConfigReader.of(text, config).checked(json.name());
   }
 
   private ModelConfig config(Path folder) {
     checkActivation();
+    checkDirection();
+    if (architecture != Architecture.GEMMA4) {
+      LayerOverrides.requireNone(json);
+    }
     int hidden = json.requireInteger("hidden_size");
     int queryHeads = json.requireInteger("num_attention_heads");
     int headDim =
@@ -49,7 +55,7 @@ final class HuggingFaceConfig {
             .orElse(
                 json.integer("attention_head_dim")
                     .orElse(queryHeads == 0 ? 0 : hidden / queryHeads));
-    int layers = json.requireInteger("num_hidden_layers");
+    int layers = layers();
     int contextLength = json.integer("max_position_embeddings").orElse(2048);
     WindowPattern windows = HuggingFaceWindows.read(json, architecture, layers);
     return new ModelConfig(
@@ -65,12 +71,20 @@ final class HuggingFaceConfig {
         json.requireInteger("vocab_size"),
         contextLength,
         epsilon(),
-        new HuggingFaceRopes(json, architecture, headDim, contextLength).pattern(windows, layers),
+        new HuggingFaceRopes(json, architecture, headDim, contextLength, windows, layers).pattern(),
         windows,
         HuggingFaceScales.read(json, architecture, hidden, headDim),
         Optional.empty(),
         Optional.empty(),
         output());
+  }
+
+  /** Returns the number of layers, which newer files of Nemotron-H state as a list only. */
+  private int layers() {
+    boolean isListed = architecture.isNemotron() && !json.has("num_hidden_layers");
+    return isListed
+        ? RecurrentConfigReader.nemotronPattern(json).length()
+        : json.requireInteger("num_hidden_layers");
   }
 
   /** Returns the feed-forward width. LFM2 states the width of a layer without gates, unrounded. */
@@ -117,95 +131,29 @@ final class HuggingFaceConfig {
     }
   }
 
-  /**
-   * Returns the source of the output weights. Without a statement it depends on the file's tensors:
-   * the default differs between architectures.
-   */
-  private OutputWeights output() {
-    return json.bool("tie_embedding")
-        .or(() -> json.bool("tie_word_embeddings"))
-        .map(tied -> tied ? OutputWeights.EMBEDDING : OutputWeights.OWN)
-        .orElse(OutputWeights.OWN_OR_EMBEDDING);
+  /** Gemma 4 has texts for images ("vision"), whose text tokens see nothing that follows. */
+  private void checkDirection() {
+    String key = "use_bidirectional_attention";
+    String found = json.element(key).map(Object::toString).orElse("false");
+    if (!found.equals("false") && !found.equals("\"vision\"")) {
+      throw new InvalidInputException(
+          "%s: '%s' is %s; only decoders whose tokens do not see what follows are supported"
+              .formatted(json.name(), key, found));
+    }
   }
 
   /**
-   * Values that published {@code config.json} files omit because they are class defaults, by
-   * family. Sizes that every file states are not listed.
+   * Returns the source of the output weights. It depends on the file's tensors if nothing is
+   * stated, since the default differs between architectures, and if a multimodal model states
+   * something else than its decoder.
    */
-  private static final class HuggingFaceDefaults {
-    static JsonObject of(Architecture architecture) {
-      return switch (architecture) {
-        case GEMMA2 -> gemma2();
-        case GEMMA3 -> gemma3();
-        case GEMMA4 -> gemma4();
-        case SMOLLM3 -> smollm3();
-        case LFM2, LFM2_MOE -> lfm2();
-        default -> new JsonObject();
-      };
+  private OutputWeights output() {
+    Optional<Boolean> tied = json.bool("tie_embedding").or(() -> json.bool("tie_word_embeddings"));
+    Optional<Boolean> around = whole.bool("tie_word_embeddings");
+    if (tied.isEmpty() || !around.orElse(tied.get()).equals(tied.get())) {
+      return OutputWeights.OWN_OR_EMBEDDING;
     }
-
-    private static JsonObject gemma2() {
-      JsonObject json = new JsonObject();
-      json.addProperty("head_dim", 256);
-      json.addProperty("query_pre_attn_scalar", 256);
-      json.addProperty("max_position_embeddings", 8192);
-      json.addProperty("sliding_window", 4096);
-      json.addProperty("attn_logit_softcapping", 50);
-      json.addProperty("final_logit_softcapping", 30);
-      json.addProperty("tie_word_embeddings", true);
-      return json;
-    }
-
-    /** Returns defaults of Gemma 3, whose multimodal files state little more than their widths. */
-    private static JsonObject gemma3() {
-      JsonObject json = new JsonObject();
-      json.addProperty("vocab_size", 262_208);
-      json.addProperty("num_attention_heads", 8);
-      json.addProperty("num_key_value_heads", 4);
-      json.addProperty("head_dim", 256);
-      json.addProperty("query_pre_attn_scalar", 256);
-      json.addProperty("max_position_embeddings", 131_072);
-      json.addProperty("sliding_window", 4096);
-      json.addProperty("rope_theta", 1_000_000);
-      json.addProperty("rope_local_base_freq", 10_000);
-      json.addProperty("tie_word_embeddings", true);
-      return json;
-    }
-
-    private static JsonObject gemma4() {
-      JsonObject json = new JsonObject();
-      json.addProperty("vocab_size", 262_144);
-      json.addProperty("head_dim", 256);
-      json.addProperty("max_position_embeddings", 131_072);
-      json.addProperty("sliding_window", 512);
-      json.addProperty("tie_word_embeddings", true);
-      JsonObject full = new JsonObject();
-      full.addProperty("rope_type", "proportional");
-      full.addProperty("partial_rotary_factor", 0.25);
-      full.addProperty("rope_theta", 1_000_000);
-      JsonObject sliding = new JsonObject();
-      sliding.addProperty("rope_theta", 10_000);
-      JsonObject ropes = new JsonObject();
-      ropes.add("full_attention", full);
-      ropes.add("sliding_attention", sliding);
-      json.add("rope_parameters", ropes);
-      return json;
-    }
-
-    private static JsonObject smollm3() {
-      JsonObject json = new JsonObject();
-      json.addProperty("rope_theta", 2_000_000);
-      json.addProperty("tie_word_embeddings", true);
-      return json;
-    }
-
-    private static JsonObject lfm2() {
-      JsonObject json = new JsonObject();
-      json.addProperty("rope_theta", 1_000_000);
-      json.addProperty("tie_word_embeddings", true);
-      json.addProperty("norm_eps", 1e-5);
-      return json;
-    }
+    return tied.get() ? OutputWeights.EMBEDDING : OutputWeights.OWN;
   }
 
   /** Reads the scale factors and caps of a decoder from a {@code config.json}. */
@@ -226,7 +174,10 @@ final class HuggingFaceConfig {
                 (float) Math.sqrt(headDim / number(json, "query_pre_attn_scalar", headDim)),
                 1,
                 1,
-                (float) number(json, "attn_logit_softcapping", 0),
+                // transformers does not use that of Gemma 3.
+                architecture == Architecture.GEMMA2
+                    ? (float) number(json, "attn_logit_softcapping", 0)
+                    : 0,
                 (float) number(json, "final_logit_softcapping", 0));
         case GRANITE, GRANITE_HYBRID ->
             new Scales(
@@ -249,8 +200,10 @@ final class HuggingFaceConfig {
   private static final class HuggingFaceWindows {
     /**
      * Reads the windows. Mistral's applies to all layers, Gemma's to all but the last of every
-     * period. Qwen's applies only with {@code use_sliding_window}, and then from layer {@code
-     * max_window_layers} on. A list of layer types overrides all of these.
+     * period, SmolLM3's to layers without RoPE. Qwen's applies only with {@code
+     * use_sliding_window}: in dense models from layer {@code max_window_layers} on, in Qwen 2 MoE
+     * to every other layer before it, in Qwen 3 MoE to all. A list of layer types overrides all of
+     * these.
      */
     static WindowPattern read(JsonFile json, Architecture architecture, int layers) {
       ArchitectureTraits traits = architecture.traits();
@@ -268,13 +221,22 @@ final class HuggingFaceConfig {
         return layer ->
             types.get(layer).toString().contains("sliding") ? window : WindowPattern.UNBOUNDED;
       }
+      if (architecture == Architecture.SMOLLM3) {
+        IntPredicate hasRope = HuggingFaceRopes.layersWithRope(json, layers);
+        return layer -> hasRope.test(layer) ? WindowPattern.UNBOUNDED : window;
+      }
       if (traits.localPeriod() > 0) {
         String key = json.has("sliding_window_pattern") ? "" : "_";
         int period = json.integer(key + "sliding_window_pattern").orElse(traits.localPeriod());
         return WindowPattern.exceptEvery(period, window);
       }
-      int firstSliding = json.integer("max_window_layers").orElse(0);
-      return layer -> layer >= firstSliding ? window : WindowPattern.UNBOUNDED;
+      int most = json.integer("max_window_layers").orElse(28);
+      return switch (architecture) {
+        case QWEN2, QWEN3 -> layer -> layer >= most ? window : WindowPattern.UNBOUNDED;
+        case QWEN2_MOE ->
+            layer -> layer % 2 == 0 && layer < most ? window : WindowPattern.UNBOUNDED;
+        default -> layer -> window;
+      };
     }
   }
 }

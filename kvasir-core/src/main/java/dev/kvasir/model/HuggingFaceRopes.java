@@ -9,30 +9,37 @@ import dev.kvasir.model.ModelConfig.RopeSettings;
 import dev.kvasir.model.RopeFrequencies.LongRope;
 import dev.kvasir.model.RopeFrequencies.Yarn;
 import java.util.Optional;
+import java.util.function.IntPredicate;
 
 /** Reads the RoPE settings of each layer from a {@code config.json}. */
 final class HuggingFaceRopes {
   private static final int SMOLLM3_PERIOD = 4;
 
-  /** Share of rotary channels in Qwen's hybrids, unless a file states it. */
-  private static final double QWEN_SHARE = 0.25;
-
   private final JsonFile json;
   private final Architecture architecture;
   private final int headDim;
   private final int contextLength;
+  private final WindowPattern windows;
+  private final int layers;
 
-  HuggingFaceRopes(JsonFile json, Architecture architecture, int headDim, int contextLength) {
+  HuggingFaceRopes(
+      JsonFile json,
+      Architecture architecture,
+      int headDim,
+      int contextLength,
+      WindowPattern windows,
+      int layers) {
     this.json = json;
     this.architecture = architecture;
     this.headDim = headDim;
     this.contextLength = contextLength;
+    this.windows = windows;
+    this.layers = layers;
   }
 
-  RopePattern pattern(WindowPattern windows, int layers) {
-    // Newer files state everything in 'rope_parameters', older ones the scaling in 'rope_scaling'.
+  RopePattern pattern() {
     // If layers differ, newer files have an object for each layer type.
-    Optional<JsonFile> all = json.object("rope_parameters").or(() -> json.object("rope_scaling"));
+    Optional<JsonFile> all = stated(json);
     Optional<JsonFile> full = all.flatMap(given -> given.object("full_attention"));
     Optional<JsonFile> sliding = all.flatMap(given -> given.object("sliding_attention"));
     double growth = all.flatMap(given -> given.number("llama_4_scaling_beta")).orElse(0.0);
@@ -47,7 +54,7 @@ final class HuggingFaceRopes {
           global.withTemperature(new QueryTemperature(growth, originalContext(all.orElseThrow())));
     }
     if (architecture == Architecture.SMOLLM3) {
-      return withoutRopeLayers(global, layers);
+      return RopePattern.withoutRope(global, layersWithRope(json, layers).negate());
     }
     if (architecture.isNemotron()) {
       return RopePattern.withoutRope(global, layer -> true);
@@ -61,13 +68,23 @@ final class HuggingFaceRopes {
     return RopePattern.of(global, local, windows);
   }
 
+  /**
+   * Returns what a file states: newer ones everything in {@code rope_parameters}, older ones the
+   * scaling in {@code rope_scaling}, which is taken if a file has both.
+   */
+  static Optional<JsonFile> stated(JsonFile json) {
+    return json.object("rope_scaling")
+        .filter(scaling -> !scaling.root().isEmpty())
+        .or(() -> json.object("rope_parameters"));
+  }
+
   private RopeSettings global(Optional<JsonFile> scaling) {
     double base = json.number("rope_theta").orElse(10_000.0);
     return scaling
         .map(given -> settings(given, base))
         .orElseGet(
             () ->
-                new RopeSettings(layout(), base, dimensions(1.0), new RopeFrequencies.Unscaled()));
+                new RopeSettings(layout(), base, dimensions(json), new RopeFrequencies.Unscaled()));
   }
 
   private RopeLayout layout() {
@@ -90,20 +107,23 @@ final class HuggingFaceRopes {
 
   private RopeSettings settings(JsonFile scaling, double fallbackBase) {
     double base = scaling.number("rope_theta").orElse(fallbackBase);
-    double share = scaling.number("partial_rotary_factor").orElse(1.0);
     if (kind(scaling).equals("proportional")) {
-      int channels = LayerSizesReader.globalDim(json);
+      int channels = LayerSizesReader.globalDim(json, windows, layers, headDim);
+      double share = scaling.number("partial_rotary_factor").orElse(1.0);
       return new RopeSettings(
           layout(), base, channels, new RopeFrequencies.Proportional((int) (share * channels / 2)));
     }
     RopeFrequencies frequencies = frequencies(scaling);
     return new RopeSettings(
-        layout(), base, dimensions(share), frequencies, magnitude(scaling, frequencies));
+        layout(), base, dimensions(scaling), frequencies, magnitude(scaling, frequencies));
   }
 
-  private int dimensions(double fallbackShare) {
-    double share = architecture.hasDeltaNets() && fallbackShare == 1 ? QWEN_SHARE : fallbackShare;
-    return (int) (headDim * json.number("partial_rotary_factor").orElse(share));
+  /** Returns the rotary channels of a head; older files state their share outside the settings. */
+  private int dimensions(JsonFile settings) {
+    String key = "partial_rotary_factor";
+    double share =
+        settings.number(key).or(() -> json.number(key)).orElse(architecture.rotaryShare());
+    return (int) (headDim * share);
   }
 
   private RopeFrequencies frequencies(JsonFile scaling) {
@@ -176,7 +196,7 @@ final class HuggingFaceRopes {
   private float[] factors(JsonFile scaling, String key) {
     JsonArray found =
         scaling.array(key).orElseThrow(() -> scaling.missing(key, "an array of numbers"));
-    int pairs = dimensions(scaling.number("partial_rotary_factor").orElse(1.0)) / 2;
+    int pairs = dimensions(scaling) / 2;
     if (found.size() != pairs) {
       throw new InvalidInputException(
           "%s: '%s' has %d entries; expected %d"
@@ -194,11 +214,11 @@ final class HuggingFaceRopes {
   }
 
   /** Reads which layers have RoPE: a list of 1 and 0, or an interval of layers without it. */
-  private RopePattern withoutRopeLayers(RopeSettings settings, int layers) {
+  static IntPredicate layersWithRope(JsonFile json, int layers) {
     Optional<JsonArray> ropeLayers = json.array("no_rope_layers");
     if (ropeLayers.isEmpty()) {
       int period = json.integer("no_rope_layer_interval").orElse(SMOLLM3_PERIOD);
-      return RopePattern.withoutRope(settings, layer -> period > 0 && (layer + 1) % period == 0);
+      return layer -> period == 0 || (layer + 1) % period != 0;
     }
     JsonArray each = ropeLayers.get();
     if (each.size() != layers) {
@@ -206,7 +226,7 @@ final class HuggingFaceRopes {
           "%s: 'no_rope_layers' has %d entries; expected %d"
               .formatted(json.name(), each.size(), layers));
     }
-    return RopePattern.withoutRope(settings, layer -> each.get(layer).toString().equals("0"));
+    return layer -> !each.get(layer).toString().equals("0");
   }
 
   private static double required(JsonFile json, String key) {

@@ -14,8 +14,10 @@ import dev.kvasir.error.InvalidInputException;
  * @param nonRotary query head channels without RoPE
  * @param output channels of a head's output
  * @param queryRank channels of the query latent; 0 if queries come from the hidden state
+ * @param normEpsilon epsilon of the norms of latents
  */
-public record LatentConfig(int rank, int rotary, int nonRotary, int output, int queryRank) {
+public record LatentConfig(
+    int rank, int rotary, int nonRotary, int output, int queryRank, float normEpsilon) {
   /** Returns the channels of a token's key: the latent, then the rotary channels. */
   public int keyDim() {
     return rank + rotary;

@@ -11,6 +11,9 @@ final class LatentConfigReader {
   /** Factor that conversion to GGUF applies to YaRN's log multiplier. */
   private static final double CONVERTED = 0.1;
 
+  /** Epsilon of the norms of latents in transformers, whatever {@code rms_norm_eps} states. */
+  private static final float FOLDER_NORM_EPSILON = 1e-6f;
+
   private LatentConfigReader() {}
 
   /**
@@ -29,7 +32,8 @@ final class LatentConfigReader {
             rotary,
             headDim - rotary,
             metadata.integer(prefix + "attention.value_length_mla").orElse(plain.valueDim()),
-            metadata.integer(prefix + "attention.q_lora_rank").orElse(0));
+            metadata.integer(prefix + "attention.q_lora_rank").orElse(0),
+            plain.normEpsilon());
     // Multi-token prediction layers come last and are not run.
     int ahead = metadata.integer(prefix + "nextn_predict_layers").orElse(0);
     double multiplier =
@@ -52,7 +56,8 @@ final class LatentConfigReader {
             rotary,
             json.requireInteger("qk_nope_head_dim"),
             json.requireInteger("v_head_dim"),
-            json.integer("q_lora_rank").orElse(0));
+            json.integer("q_lora_rank").orElse(0),
+            FOLDER_NORM_EPSILON);
     RopeLayout layout =
         json.bool("rope_interleave").orElse(true) ? RopeLayout.INTERLEAVED : RopeLayout.HALVES;
     RopeSettings read = plain.rope();
@@ -64,8 +69,7 @@ final class LatentConfigReader {
     RopeSettings rope =
         new RopeSettings(layout, read.base(), rotary, read.frequencies(), read.magnitude());
     double multiplier =
-        json.object("rope_parameters")
-            .or(() -> json.object("rope_scaling"))
+        HuggingFaceRopes.stated(json)
             .flatMap(scaling -> scaling.number("mscale_all_dim"))
             .orElse(0.0);
     return with(json.name(), plain, latent, plain.layers(), rope, magnitude(rope, multiplier));

@@ -102,7 +102,7 @@ final class LatentPass implements AttentionPass {
   }
 
   private void normalize(float[] norm, float[] x, int at) {
-    kernels.rows().rmsNorm(x, at, norm, config.normEpsilon(), x, at, norm.length);
+    kernels.rows().rmsNorm(x, at, norm, sizes.normEpsilon(), x, at, norm.length);
   }
 
   private void normalizeAndRotate(int row, int worker) {

@@ -6,6 +6,7 @@ import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -50,12 +51,6 @@ final class LayerSizesReader {
       return plain;
     }
     requireFewLayers(json.name(), plain);
-    boolean keysAreValues = json.bool("attention_k_eq_v").orElse(false);
-    int globalHeads =
-        keysAreValues
-            ? json.integer("num_global_key_value_heads").orElse(plain.kvHeads())
-            : plain.kvHeads();
-    int globalDim = globalDim(json);
     int shared = json.integer("num_kv_shared_layers").orElse(0);
     boolean widens = json.bool("use_double_wide_mlp").orElse(false);
     int width = plain.feedForward();
@@ -65,14 +60,43 @@ final class LayerSizesReader {
         shared,
         json.integer("hidden_size_per_layer_input").orElse(256),
         layer -> widens && layer >= plain.layers() - shared ? 2 * width : width,
-        layer ->
-            plain.windows().isLocal(layer)
-                ? new HeadShape(plain.kvHeads(), plain.keyDim(), plain.valueDim())
-                : new HeadShape(globalHeads, globalDim, globalDim));
+        heads(json, plain));
+  }
+
+  /** Returns the heads of each layer. Newer files list layers with other heads. */
+  private static IntFunction<HeadShape> heads(JsonFile json, ModelConfig plain) {
+    Optional<LayerOverrides> listed = LayerOverrides.of(json, plain.layers());
+    if (listed.isPresent()) {
+      return layer -> {
+        int dim = listed.get().headDim(layer, plain.keyDim());
+        return new HeadShape(listed.get().kvHeads(layer, plain.kvHeads()), dim, dim);
+      };
+    }
+    boolean keysAreValues = json.bool("attention_k_eq_v").orElse(false);
+    int globalHeads =
+        keysAreValues
+            ? json.integer("num_global_key_value_heads").orElse(plain.kvHeads())
+            : plain.kvHeads();
+    int globalDim = globalDim(json);
+    return layer ->
+        plain.windows().isLocal(layer)
+            ? new HeadShape(plain.kvHeads(), plain.keyDim(), plain.valueDim())
+            : new HeadShape(globalHeads, globalDim, globalDim);
   }
 
   /** Returns the channels of heads in layers without a window. */
-  static int globalDim(JsonFile json) {
+  static int globalDim(JsonFile json, WindowPattern windows, int layers, int headDim) {
+    Optional<LayerOverrides> listed = LayerOverrides.of(json, layers);
+    return listed.isEmpty()
+        ? globalDim(json)
+        : IntStream.range(0, Math.min(layers, MAX_LAYERS))
+            .filter(layer -> !windows.isLocal(layer))
+            .map(layer -> listed.get().headDim(layer, headDim))
+            .findFirst()
+            .orElse(headDim);
+  }
+
+  private static int globalDim(JsonFile json) {
     return json.integer("global_head_dim").orElse(DEFAULT_GLOBAL_DIM);
   }
 

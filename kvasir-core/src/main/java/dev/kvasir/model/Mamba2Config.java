@@ -10,8 +10,17 @@ import dev.kvasir.error.InvalidInputException;
  * @param headDim channels of a head
  * @param groups groups of heads with the same input and output vectors
  * @param stateDim length of these vectors
+ * @param shortestStep lower limit of a token's step size
+ * @param longestStep its upper limit, perhaps infinite
  */
-public record Mamba2Config(int taps, int heads, int headDim, int groups, int stateDim)
+public record Mamba2Config(
+    int taps,
+    int heads,
+    int headDim,
+    int groups,
+    int stateDim,
+    double shortestStep,
+    double longestStep)
     implements RecurrentConfig.Sizes {
   /** Returns the channels of all heads. */
   public int inner() {
@@ -73,6 +82,11 @@ public record Mamba2Config(int taps, int heads, int headDim, int groups, int sta
       throw new InvalidInputException(
           "%s: a Mamba head has %d x %d numbers; expected 1 to %d in all"
               .formatted(fileName, stateDim, headDim, 1 << 24));
+    }
+    if (!(shortestStep >= 0 && shortestStep <= longestStep)) {
+      throw new InvalidInputException(
+          "%s: step sizes of Mamba layers are limited to %s to %s; expected limits in order, from 0 on"
+              .formatted(fileName, shortestStep, longestStep));
     }
     long channels = 2L * heads * headDim + 2L * groups * stateDim + heads;
     if (channels > Integer.MAX_VALUE / 128) {

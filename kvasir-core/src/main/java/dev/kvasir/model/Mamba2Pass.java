@@ -169,7 +169,11 @@ final class Mamba2Pass implements AttentionPass {
   /** Computes the factors of a token in a head. */
   private void weigh(int row, int head) {
     int stepAt = (row + 1) * sizes.projected() - sizes.heads() + head;
-    double step = DeltaNetPass.softplus(projected[stepAt] + weights.stepBias()[head]);
+    double step =
+        Math.clamp(
+            DeltaNetPass.softplus(projected[stepAt] + weights.stepBias()[head]),
+            sizes.shortestStep(),
+            sizes.longestStep());
     int at = 3 * (row * sizes.heads() + head);
     factors[at] = (float) Math.exp(step * weights.decay()[head]);
     factors[at + 1] = (float) step;

@@ -2,6 +2,7 @@ package dev.kvasir.model;
 
 import com.google.gson.JsonArray;
 import com.google.gson.JsonElement;
+import com.google.gson.JsonPrimitive;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufMetadata;
 import dev.kvasir.format.JsonFile;
@@ -70,7 +71,9 @@ final class RecurrentConfigReader {
         heads,
         metadata.requireInteger(prefix + "ssm.inner_size") / Math.max(1, heads),
         metadata.requireInteger(prefix + "ssm.group_count"),
-        metadata.requireInteger(prefix + "ssm.state_size"));
+        metadata.requireInteger(prefix + "ssm.state_size"),
+        0,
+        Double.POSITIVE_INFINITY);
   }
 
   private static ModelConfig deltaNet(String fileName, GgufMetadata metadata, ModelConfig plain) {
@@ -147,7 +150,7 @@ final class RecurrentConfigReader {
         List<String> types = layerTypes(json, plain.layers());
         yield plain.withRecurrent(
             new RecurrentConfig(
-                layers(plain, layer -> types.get(layer).equals("conv")),
+                layers(plain, layer -> isRecurrent(json, types.get(layer))),
                 new ShortConvConfig(json.integer("conv_L_cache").orElse(3), plain.hidden())));
       }
       case GRANITE_HYBRID -> {
@@ -156,13 +159,15 @@ final class RecurrentConfigReader {
         int inner = json.integer("mamba_expand").orElse(2) * plain.hidden();
         yield plain.withRecurrent(
             new RecurrentConfig(
-                layers(plain, layer -> types.get(layer).equals("mamba")),
+                layers(plain, layer -> isRecurrent(json, types.get(layer))),
                 new Mamba2Config(
                     json.integer("mamba_d_conv").orElse(4),
                     heads,
                     inner / Math.max(1, heads),
                     json.integer("mamba_n_groups").orElse(1),
-                    json.integer("mamba_d_state").orElse(256))));
+                    json.integer("mamba_d_state").orElse(256),
+                    stepLimit(json, 0),
+                    stepLimit(json, 1))));
       }
       case NEMOTRON_H, NEMOTRON_H_MOE -> {
         String pattern = nemotronPattern(json);
@@ -189,7 +194,10 @@ final class RecurrentConfigReader {
                     json.requireInteger("mamba_num_heads"),
                     json.requireInteger("mamba_head_dim"),
                     json.integer("n_groups").orElse(8),
-                    json.integer("ssm_state_size").orElse(128))));
+                    json.integer("ssm_state_size").orElse(128),
+                    // transformers has no upper limit, and takes the lower one from here.
+                    json.number("time_step_min").orElse(0.001),
+                    Double.POSITIVE_INFINITY)));
       }
       case QWEN3_NEXT, QWEN35, QWEN35_MOE -> {
         int interval = json.integer("full_attention_interval").orElse(INTERVAL);
@@ -201,7 +209,7 @@ final class RecurrentConfigReader {
                     layer ->
                         types.isEmpty()
                             ? isBetween(layer, interval)
-                            : types.get(layer).equals("linear_attention")),
+                            : isRecurrent(json, types.get(layer))),
                 new DeltaNetConfig(
                     json.integer("linear_conv_kernel_dim").orElse(4),
                     json.requireInteger("linear_num_key_heads"),
@@ -212,6 +220,29 @@ final class RecurrentConfigReader {
       }
       default -> plain;
     };
+  }
+
+  /**
+   * Returns the lower or upper limit of step sizes. The upper one is usually infinite, which some
+   * files state as a string or an object.
+   */
+  private static double stepLimit(JsonFile json, int index) {
+    String key = "time_step_limit";
+    double unlimited = index == 0 ? 0 : Double.POSITIVE_INFINITY;
+    JsonArray limits = json.array(key).orElse(new JsonArray());
+    if (limits.isEmpty()) {
+      return unlimited;
+    }
+    if (limits.size() != 2) {
+      throw json.wrong(key, limits, "two numbers");
+    }
+    if (limits.get(index) instanceof JsonPrimitive limit && limit.isNumber()) {
+      return limit.getAsDouble();
+    }
+    if (limits.get(index).toString().contains("\"Infinity\"")) {
+      return Double.POSITIVE_INFINITY;
+    }
+    throw json.wrong(key + "[" + index + "]", limits.get(index), "a number");
   }
 
   /** Returns a character for each layer of Nemotron-H; newer files have a list of words. */
@@ -232,6 +263,18 @@ final class RecurrentConfigReader {
                   default -> "?";
                 })
         .collect(Collectors.joining());
+  }
+
+  /** Returns whether a type of layers is recurrent; older files name some types differently. */
+  private static boolean isRecurrent(JsonFile json, String type) {
+    return switch (type) {
+      case "linear_attention", "mamba", "conv" -> true;
+      case "full_attention", "attention" -> false;
+      default ->
+          throw new InvalidInputException(
+              "%s: 'layer_types' has '%s'; expected linear_attention, mamba, conv, full_attention or attention"
+                  .formatted(json.name(), type));
+    };
   }
 
   /** Returns the type of each layer; older files of LFM2 list the layers with attention. */

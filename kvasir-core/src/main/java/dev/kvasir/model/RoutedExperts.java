@@ -22,7 +22,7 @@ public final class RoutedExperts {
 
   /** Returns the experts of a model that has some. */
   public static RoutedExperts of(ModelConfig config, TensorPlan plan) {
-    return new RoutedExperts(ExpertTensors.of(config, plan.names()), plan);
+    return new RoutedExperts(ExpertTensors.of(config, plan), plan);
   }
 
   /**

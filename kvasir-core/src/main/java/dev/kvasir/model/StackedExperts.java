@@ -23,6 +23,11 @@ record StackedExperts(
     this(experts, hidden, names, biased, "mlp.experts.gate_up_proj", "mlp.experts.down_proj");
   }
 
+  /** Returns whether a file has the experts of a layer in this layout. */
+  boolean isIn(TensorPlan plan, int layer) {
+    return plan.hasTensor(weight(layer, Kind.DOWN));
+  }
+
   @Override
   public void plan(TensorPlan plan, int layer) {
     for (Kind kind : Kind.values()) {

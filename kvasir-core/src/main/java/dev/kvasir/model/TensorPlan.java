@@ -179,7 +179,7 @@ public final class TensorPlan {
 
   private void planFeedForward(ModelConfig config, int layer) {
     if (config.hasExperts(layer)) {
-      ExpertTensors.of(config, names).plan(this, layer);
+      ExpertTensors.of(config, this).plan(this, layer);
       if (!config.architecture().traits().hasDenseBesideExperts()) {
         return;
       }

@@ -218,7 +218,7 @@ final class WeightsLoader {
   }
 
   private ExpertWeights experts(int layer) {
-    ExpertTensors tensors = ExpertTensors.of(config, names);
+    ExpertTensors tensors = ExpertTensors.of(config, plan);
     return new ExpertLoader(tensors, plan, this::matrix, arena).load(layer);
   }
 

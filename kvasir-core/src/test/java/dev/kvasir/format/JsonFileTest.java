@@ -31,6 +31,17 @@ class JsonFileTest {
     assertThat(json.root().keySet()).hasSize(7);
   }
 
+  /** As in the configurations of hybrid models. */
+  @Test
+  void numbersThatOnlyPythonWritesAreTextsInFiles() throws IOException {
+    Path file = folder.resolve("config.json");
+    Files.writeString(file, "{\"a\": [0.0, Infinity, -Infinity, NaN], \"NaN \\\" Infinity\": -1}");
+    JsonFile json = JsonFile.read(file);
+    assertThat(json.array("a").orElseThrow())
+        .hasToString("[0.0,\"Infinity\",\"-Infinity\",\"NaN\"]");
+    assertThat(json.number("NaN \" Infinity")).contains(-1.0);
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"null", "absent"})
   void nullCountsAsAbsent(String key) {

@@ -153,7 +153,7 @@ class BatchIsolationTest {
       })
   void alsoWithLatentAttention(String spec) {
     Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
-    LatentConfig latent = new LatentConfig(64, 16, 32, 32, 32);
+    LatentConfig latent = new LatentConfig(64, 16, 32, 32, 32, TinyModel.EPSILON);
     check(TinyLatent.split(sizes, latent, 5), List.of(spec), 5, 0);
   }
 

@@ -105,6 +105,10 @@ final class NaiveDecoder {
   }
 
   double[][] normed(double[][] x, String name) {
+    return normed(x, name, TinyModel.EPSILON);
+  }
+
+  double[][] normed(double[][] x, String name, double epsilon) {
     double[] weight = weights(name);
     double[][] out = new double[x.length][weight.length];
     for (int t = 0; t < x.length; t++) {
@@ -112,7 +116,7 @@ final class NaiveDecoder {
       for (double value : x[t]) {
         squares += value * value;
       }
-      double rms = Math.sqrt(squares / weight.length + TinyModel.EPSILON);
+      double rms = Math.sqrt(squares / weight.length + epsilon);
       for (int i = 0; i < weight.length; i++) {
         out[t][i] = x[t][i] / rms * weight[i];
       }

@@ -23,7 +23,7 @@ final class NaiveLatent {
   double[][] attention(String at, double[][] x) {
     double[][] queries = queries(at, x);
     double[][] compressed = decoder.project(at + "kv_a_proj_with_mqa", x);
-    double[][] latents = decoder.normed(part(compressed, 0, latent.rank()), latentNorm(at));
+    double[][] latents = normed(part(compressed, 0, latent.rank()), at + "kv_a_layernorm.weight");
     double[][] rotated = rotated(part(compressed, latent.rank(), latent.rotary()));
     NaiveDecoder.halves(latents);
     NaiveDecoder.halves(rotated);
@@ -43,8 +43,8 @@ final class NaiveLatent {
     return decoder.project(at + "o_proj", attentionOutput);
   }
 
-  private static String latentNorm(String at) {
-    return at + "kv_a_layernorm.weight";
+  private double[][] normed(double[][] x, String norm) {
+    return decoder.normed(x, norm, latent.normEpsilon());
   }
 
   private double[][] queries(String at, double[][] x) {
@@ -52,7 +52,7 @@ final class NaiveLatent {
       return decoder.project(at + "q_proj", x);
     }
     double[][] low = decoder.project(at + "q_a_proj", x);
-    return decoder.project(at + "q_b_proj", decoder.normed(low, at + "q_a_layernorm.weight"));
+    return decoder.project(at + "q_b_proj", normed(low, at + "q_a_layernorm.weight"));
   }
 
   /** Returns a head's non-rotary keys, or its values, of every latent. */

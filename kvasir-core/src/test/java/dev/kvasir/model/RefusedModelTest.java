@@ -327,7 +327,7 @@ class RefusedModelTest {
 
   @Test
   void aMissingOrMisshapenTensorOfLatentsIsNamed() throws IOException {
-    LatentConfig latent = new LatentConfig(24, 8, 12, 10, 20);
+    LatentConfig latent = new LatentConfig(24, 8, 12, 10, 20, TinyModel.EPSILON);
     for (String name : latent(latent).tensors.keySet()) {
       if (name.contains("self_attn")) {
         TinyModel model = latent(latent);

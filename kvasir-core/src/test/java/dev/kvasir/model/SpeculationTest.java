@@ -162,7 +162,10 @@ class SpeculationTest {
   @ValueSource(strings = {"fp16", "mixkvq,high=2.8,mid=2,window=40,rotary=16"})
   void alsoWithLatentAttention(String spec) {
     Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
-    check(TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32), 5), spec, 0);
+    check(
+        TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32, TinyModel.EPSILON), 5),
+        spec,
+        0);
   }
 
   @Test

@@ -267,7 +267,7 @@ class StepAllocationTest {
   @ValueSource(strings = {"kivi:4,rotary=16", "pmkvq:2,budget=pool"})
   void latentAttentionAllocatesNothing(String spec) {
     Sizes sizes = TinyLatent.sizes(12).withType(GgmlType.Q8_0).withWidth(64).withHeads(12, 1, 8);
-    load(TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32), 41));
+    load(TinyLatent.split(sizes, new LatentConfig(64, 16, 32, 32, 32, TinyModel.EPSILON), 41));
     try (KvCache cache = newCache(spec, PROMPT)) {
       assertThat(leastBytes(1, cache)).as("a token").isZero();
       assertThat(leastBytes(10, cache)).as("a prompt").isZero();

@@ -7,10 +7,10 @@ import java.util.Random;
 /** Small random decoders with latent attention, in the layout of each file format. */
 final class TinyLatent {
   /** A small DeepSeek-V2-Lite. */
-  static final LatentConfig SMALL = new LatentConfig(24, 8, 12, 10, 0);
+  static final LatentConfig SMALL = new LatentConfig(24, 8, 12, 10, 0, TinyModel.EPSILON);
 
   /** Sizes that are whole quantization blocks. */
-  static final LatentConfig CODED = new LatentConfig(256, 32, 64, 32, 0);
+  static final LatentConfig CODED = new LatentConfig(256, 32, 64, 32, 0, TinyModel.EPSILON);
 
   private TinyLatent() {}
 

@@ -96,7 +96,7 @@ class ModelFactsTest {
 
   @Test
   void latentsAreDescribedWithWhatTheyReplace() {
-    LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0);
+    LatentConfig latent = new LatentConfig(512, 64, 128, 128, 0, 1e-6f);
     RopePattern ropes = RopePattern.uniform(PLAIN);
     assertThat(facts(ropes, WindowPattern.FULL, Scales.NONE, Optional.empty(), Optional.of(latent)))
         .containsPattern(

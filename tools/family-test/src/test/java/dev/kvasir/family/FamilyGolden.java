@@ -1,12 +1,10 @@
 package dev.kvasir.family;
 
-import dev.kvasir.format.NpyFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.stream.Stream;
 
 /**
  * The results of llama.cpp for a model; see {@code golden/README.md}.
@@ -35,19 +33,7 @@ record FamilyGolden(String crc, float[][] logits, int[] greedy) {
             .filter(line -> line[0].equals(family.fileName()))
             .findFirst()
             .orElseThrow(() -> new IllegalStateException("greedy.txt does not name " + family));
-    return new FamilyGolden(words[1], logits(family), ids(words, 2));
-  }
-
-  private static float[][] logits(Family family) {
-    try (NpyFile file = NpyFile.open(FOLDER.resolve(family + ".npy"))) {
-      int rows = (int) file.tensor().shape()[0];
-      int columns = (int) file.tensor().shape()[1];
-      float[] all = file.tensor().toFloats();
-      return Stream.iterate(0, row -> row + 1)
-          .limit(rows)
-          .map(row -> Arrays.copyOfRange(all, row * columns, (row + 1) * columns))
-          .toArray(float[][]::new);
-    }
+    return new FamilyGolden(words[1], NpyRows.read(FOLDER.resolve(family + ".npy")), ids(words, 2));
   }
 
   private static int[] ids(String[] words, int from) {
