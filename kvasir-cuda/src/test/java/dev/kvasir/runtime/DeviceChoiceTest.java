@@ -37,7 +37,7 @@ class DeviceChoiceTest {
     assertThatThrownBy(choice::storing)
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the cache 'patternkv:4' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4,"
+            "the cache 'patternkv:4' cannot be stored from a GPU; expected fp16, kivi or kvtuner,"
                 + " or --device cpu");
   }
 }

@@ -30,7 +30,7 @@ public final class DeviceArguments {
           "Where to compute: cpu; cuda, an NVIDIA GPU, or cuda:N, the GPU with that number, which"
               + " support some of the models and caches; or auto, the GPU if it supports the"
               + " request, else the CPU. What is saved or stored continues on a GPU only if cuda"
-              + " is named, with fp16, kivi:2 or kivi:4. Default: ${DEFAULT-VALUE}.")
+              + " is named, with fp16, kivi or kvtuner. Default: ${DEFAULT-VALUE}.")
   private String device;
 
   /**
