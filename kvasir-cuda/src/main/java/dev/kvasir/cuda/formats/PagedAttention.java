@@ -64,6 +64,7 @@ public final class PagedAttention implements AutoCloseable {
   private LayerOffsets offsets = LayerOffsets.FIRST;
   private final Tiling usualTiling;
   private Tiling tiling;
+  private int sharedBytes; // of that tiling
   private SplitPlan splitPlan;
   private LaunchPlan
       launchPlan; // kept while nothing in it changes, as a step should allocate little
@@ -193,18 +194,20 @@ public final class PagedAttention implements AutoCloseable {
   void plan(PageTable batch, Tiling chosen, SplitPlan shared, int blockCount) {
     check(batch);
     table = batch;
-    tiling = chosen;
+    if (!chosen.equals(tiling)) {
+      tiling = chosen;
+      sharedBytes = chosen.sharedBytes(format, shape.headDim(), blocks.sets());
+    }
     splitPlan = shared;
     ensureParts(splitPlan.splits() * rows() * table.sequences());
-    int sharedBytes = tiling.sharedBytes(format, shape.headDim(), blocks.sets());
     if (turns != null) {
       turns.plan(table, splitPlan, blockCount);
       argument.set(JAVA_LONG, 144, turns.firstTurnsAddress());
       argument.set(JAVA_LONG, 152, turns.turnsAddress());
     }
-    configure(kernel, launch, sharedBytes);
+    configure(kernel, launch);
     if (limitedLaunch != null) {
-      configure(limitedKernel, limitedLaunch, sharedBytes);
+      configure(limitedKernel, limitedLaunch);
     }
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitPlan.maxPages());
@@ -214,7 +217,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 112, auxiliary.workspaceAddress());
   }
 
-  private void configure(Kernel planned, Launch with, int sharedBytes) {
+  private void configure(Kernel planned, Launch with) {
     planned.allowSharedBytes(sharedBytes);
     with.block(32 * tiling.warps()).shared(sharedBytes);
     if (turns == null) {
