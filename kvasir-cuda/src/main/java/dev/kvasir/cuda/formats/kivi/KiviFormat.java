@@ -178,7 +178,11 @@ public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
 
   /** Returns the bytes of the layers before one, of one KV head. */
   long headOffset(int headDim, int layer) {
-    return layers.stream().limit(layer).mapToLong(each -> each.page(headDim).bytes()).sum();
+    long bytes = 0;
+    for (int before = 0; before < layer; before++) {
+      bytes += layer(before).page(headDim).bytes();
+    }
+    return bytes;
   }
 
   /** Limits wide heads and any widths to one set: the outputs of two do not fit in registers. */
