@@ -28,6 +28,12 @@ DEVICE uint4 loadShared(u32 address) {
   return v;
 }
 
+DEVICE u32 loadSharedWord(u32 address) {
+  u32 v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address));
+  return v;
+}
+
 DEVICE u32 loadSharedShort(u32 address) {
   u16 v;
   asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(address));
@@ -109,6 +115,9 @@ DEVICE float powerOfTwo(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
+
+// Bounds a score or a logit smoothly; a cap of 0 is none.
+DEVICE float softCap(float x, float cap) { return cap > 0.f ? cap * tanhf(x / cap) : x; }
 
 // Transposes 8 x 8 halves; each lane holds two of a row.
 DEVICE u32 transpose(u32 a) {

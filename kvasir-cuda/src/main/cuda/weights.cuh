@@ -98,12 +98,6 @@ DEVICE float loadSharedFloat(u32 address) {
   return v;
 }
 
-DEVICE u32 loadSharedWord(u32 address) {
-  u32 v;
-  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(address));
-  return v;
-}
-
 DEVICE uint2 loadSharedPair(u32 address) {
   uint2 v;
   asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address));

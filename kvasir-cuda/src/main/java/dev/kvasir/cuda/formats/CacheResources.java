@@ -59,9 +59,7 @@ public record CacheResources(
     PagePool fp16Pool =
         pools.pages(PageFormat.FP16.kernelName(), PageFormat.FP16.pageBytes(headDim));
     PagePool packedPool =
-        format.isQuantized() && !format.requantizes()
-            ? pools.pages(format.kernelName(), format.pageBytes(headDim))
-            : null;
+        format.isQuantized() && !format.requantizes() ? format.packedPool(pools, headDim) : null;
     int tableBytes = format.tableBytes(headDim);
     PagePool tablePool =
         tableBytes > 0 ? pools.pages(format.kernelName() + " tables", tableBytes) : null;
@@ -128,7 +126,9 @@ public record CacheResources(
     }
     return new LayerOffsets(
         layer,
-        layer * stride(packedPool),
+        packedPool == null
+            ? 0
+            : cacheConfig.format().packedOffset(packedPool, attention.shape(), layer),
         layer * fp16Pool.layerStride(),
         layer * stride(tablePool),
         0,
