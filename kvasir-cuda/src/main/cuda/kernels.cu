@@ -297,18 +297,16 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(cons
     multiplyBlocks<KIND, ROWS, ROW_STAGES, WEIGHT_STAGES, COLUMN_PARTS>(map, p);                                       \
   }
 
-#define GEMV(NAME, KIND, ROW_TILES, SLOTS)                                                                             \
-  extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME##_tiles##ROW_TILES(                      \
-      const __grid_constant__ FewRowsProduct p) {                                                                      \
-    multiplyFew<KIND, ROW_TILES, SLOTS>(p);                                                                            \
-  }
-
 #define BLOCKS(NAME, KIND, SLOTS)                                                                                      \
   extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
       const u8* embedding, const u32* tokens, u32 hidden, float* x, float scale) {                                     \
     embedFromBlocks<KIND>(embedding, tokens, hidden, x, scale);                                                        \
   }                                                                                                                    \
-  GEMV(NAME, KIND, 1, SLOTS) GEMV(NAME, KIND, 2, SLOTS)
+  /* One tile of rows: from two on, gemm.cuh takes less time. */                                                       \
+  extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME(                                         \
+      const __grid_constant__ FewRowsProduct p) {                                                                      \
+    multiplyFew<KIND, 1, SLOTS>(p);                                                                                    \
+  }
 
 BLOCKS(byte_blocks, ByteBlock, 2)
 GEMM(byte_blocks, ByteBlock, 64, 8, 4) GEMM(byte_blocks, ByteBlock, 128, 8, 2)

@@ -4,8 +4,8 @@
 #include "store.cuh"
 #include "turns.cuh"
 
-// Reads codes of a page's keys or values in shared memory, a run of four fragments of the matrix instruction at a time: those of
-// 16 channels of keys, or the next four of values. A register of a fragment has codes in the lowest bits of both halves:
+// Reads codes of a page's keys or values in shared memory, a run of four fragments of the matrix instruction at a time: those
+// of 16 channels of keys, or the next four of values. A register of a fragment has codes in the lowest bits of both halves:
 // subnormal numbers, 2^-24 times the code.
 //
 //   16 fields of a word of 1 bit   fragment 3, registers 3 2 | .. | fragment 0, 3 2 | 3, 1 0 | .. | 0, 1 0    in each half
@@ -96,7 +96,8 @@ DEVICE void scoreCodes(u32 keys, int lane, const PackedHeads<D>& heads, float sc
     const uint4 zeros = loadShared(zerosAt + 64 * step);
     const u32 near = heads.queries[2 * step], far = heads.queries[2 * step + 1];
     multiplyTiles(zero[step % 2], zeros.x, zeros.y, zeros.z, zeros.w, near, far);
-    const u32 b0 = multiplyHalves(near, wordOf(scales, step % 2 * 2)), b1 = multiplyHalves(far, wordOf(scales, step % 2 * 2 + 1));
+    const u32 b0 = multiplyHalves(near, wordOf(scales, step % 2 * 2));
+    const u32 b1 = multiplyHalves(far, wordOf(scales, step % 2 * 2 + 1));
     codes.load(step);
 #pragma unroll
     for (int i = 0; i < 4; i++) multiplyCodes(codes, step, i, c[i], b0, b1);
@@ -154,7 +155,8 @@ template <int D> struct AnyCodes : SizedSlots {
     slotBytes = keyBytes + valueBytes;
   }
 
-  DEVICE void score(u32 keys, int lane, const PackedHeads<D> (&heads)[1], float scale, float (&x0)[1][4], float (&x1)[1][4]) const {
+  DEVICE void score(u32 keys, int lane, const PackedHeads<D> (&heads)[1], float scale, float (&x0)[1][4],
+                    float (&x1)[1][4]) const {
     withBits(bits.keys, [&](auto its) { scoreCodes<decltype(its)::WIDTH, D>(keys, lane, heads[0], scale, x0[0], x1[0]); });
   }
 
@@ -189,17 +191,20 @@ DEVICE void packAnyPage(const Packing* packings, u64 halfStride, u64 packedStrid
   const size_t within = blockIdx.z * halfStride + (size_t)blockIdx.y * HalfPage<D>::BYTES;
   const u8* from = reinterpret_cast<const u8*>(packing.from) + within;
   const u8* other = keyGroup == 2 * PAGE_TOKENS ? reinterpret_cast<const u8*>(packings[blockIdx.x ^ 1].from) + within : from;
-  u8* to = reinterpret_cast<u8*>(packing.to) + layers.offset(blockIdx.z, packedStride) + (size_t)blockIdx.y * bits.bytes<D>();
+  u8* to = reinterpret_cast<u8*>(packing.to) + layers.offset(blockIdx.z, packedStride) +
+           (size_t)blockIdx.y * bits.bytes<D>();
   loadKeys<D>(from, m.rows);
   __syncthreads();
   withBits(bits.keys, [&](auto its) {
-    packKeys<StepSpan<decltype(its)::WIDTH>, D>(m, PlainRows<D>{m}, PlainKeys<D>{other}, reinterpret_cast<u32*>(to), keyGroup);
+    using Span = StepSpan<decltype(its)::WIDTH>;
+    packKeys<Span, D>(m, PlainRows<D>{m}, PlainKeys<D>{other}, reinterpret_cast<u32*>(to), keyGroup);
   });
   __syncthreads();
   loadValues<D>(from, m.rows);
   __syncthreads();
   withBits(bits.values, [&](auto its) {
-    packValues<StepSpan<decltype(its)::WIDTH>, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + bits.keyBytes<D>()), valueGroup);
+    using Span = StepSpan<decltype(its)::WIDTH>;
+    packValues<Span, D>(m, PlainRows<D>{m}, reinterpret_cast<u32*>(to + bits.keyBytes<D>()), valueGroup);
   });
 }
 
@@ -210,7 +215,8 @@ template <int D> DEVICE void unpackAnyPage(const Unpacking& unpacking, const Lay
   if (unpacking.none()) return;
   const CodeWidths bits = layers.widths(unpacking.layer());
   const u64 offset = layers.offset(unpacking.layer(), unpacking.packedStride);
-  const u8* page = reinterpret_cast<const u8*>(unpacking.packings[blockIdx.x].to) + offset + (size_t)blockIdx.y * bits.bytes<D>();
+  const u8* pages = reinterpret_cast<const u8*>(unpacking.packings[blockIdx.x].to) + offset;
+  const u8* page = pages + (size_t)blockIdx.y * bits.bytes<D>();
   const u8* values = page + bits.keyBytes<D>();
   u8* halves = unpacking.halves<D>();
   auto keyPair = [&](int token, int channel) {
@@ -230,9 +236,10 @@ template <int D> DEVICE void unpackAnyPage(const Unpacking& unpacking, const Lay
     return pair;
   };
 #pragma unroll 1
-  for (int i = threadIdx.x; i < PAGE_TILES * HalfPage<D>::KEY_BYTES / 4; i += blockDim.x) {   // a word of keys and one of values
+  for (int i = threadIdx.x; i < PAGE_TILES * HalfPage<D>::KEY_BYTES / 4; i += blockDim.x) {   // words of keys and of values
     constexpr int CHUNKS = D / 16;
-    const int part = i & 3, lane = i / 4 % 32, chunk = i / 128 % CHUNKS, tile = i / 128 / CHUNKS, r = lane >> 2, q = lane & 3;
+    const int part = i & 3, lane = i / 4 % 32, chunk = i / 128 % CHUNKS, tile = i / 128 / CHUNKS;
+    const int r = lane >> 2, q = lane & 3;
     u32* to = reinterpret_cast<u32*>(halves + tile * HalfPage<D>::TILE_BYTES) + i % (128 * CHUNKS);
     to[0] = keyPair(TILE_TOKENS * tile + 8 * (part & 1) + r, 16 * chunk + 8 * (part >> 1) + 2 * q);
     to[HalfPage<D>::KEY_BYTES / 4] = valuePair(TILE_TOKENS * tile + 8 * (part >> 1) + 2 * q, D / 2 * (part & 1) + 8 * chunk + r);
