@@ -215,7 +215,7 @@ def main():
         write_bare(folder)
         logits, greedy, lead = run_transformers(folder)
         if not lead > LEAD:
-            print(f"{case.name}: a greedy token leads by {lead:.0e} only; give it another name", file=sys.stderr)
+            sys.exit(f"{case.name}: a greedy token leads by {lead:.0e} only; give it another name")
         results.append((case, logits, greedy))
         if options.goldens:
             write_golden(case, folder, logits, greedy)

@@ -21,6 +21,9 @@ public final class JsonFile {
   /** Three times the size of the largest known tokenizer. */
   private static final long MAX_BYTES = 100_000_000;
 
+  /** More than any configuration takes. Larger files are tokenizers, which hold no such numbers. */
+  private static final long MAX_CONFIGURATION = 1 << 20;
+
   private final String name;
   private final JsonObject root;
 
@@ -39,7 +42,8 @@ public final class JsonFile {
         throw new InvalidInputException(
             "%s: takes %d bytes; expected at most %d".formatted(file, size, MAX_BYTES));
       }
-      return parse(file.toString(), PythonNumbers.asTexts(Files.readString(file)));
+      String text = Files.readString(file);
+      return parse(file.toString(), size <= MAX_CONFIGURATION ? PythonNumbers.asTexts(text) : text);
     } catch (NoSuchFileException e) {
       throw new InvalidInputException(file + ": no such file", e);
     } catch (CharacterCodingException e) {

@@ -285,7 +285,8 @@ final class ExpertConfigReader {
                   Routing.softmax(true),
                   Activation.GELU);
           case GPT_OSS -> {
-            requireBound(json);
+            requireConstant(json, "swiglu_limit", Activation.BOUND);
+            requireConstant(json, "swiglu_alpha", Activation.STEEPNESS);
             yield gptOss(json.requireInteger("num_local_experts"), used, plain.feedForward());
           }
           default -> throw unsupportedMixture(json.name(), plain);
@@ -325,12 +326,11 @@ final class ExpertConfigReader {
     }
   }
 
-  private static void requireBound(JsonFile json) {
-    double bound = json.number("swiglu_limit").orElse((double) Activation.BOUND);
-    if (bound != Activation.BOUND) {
+  private static void requireConstant(JsonFile json, String key, float expected) {
+    float found = json.number(key).map(Double::floatValue).orElse(expected);
+    if (found != expected) {
       throw new InvalidInputException(
-          "%s: 'swiglu_limit' is %s; only %s is supported"
-              .formatted(json.name(), bound, Activation.BOUND));
+          "%s: '%s' is %s; only %s is supported".formatted(json.name(), key, found, expected));
     }
   }
 

@@ -178,12 +178,8 @@ final class RecurrentConfigReader {
               "%s: 'hybrid_override_pattern' is '%s'; expected %d of the characters M, * and %c"
                   .formatted(json.name(), pattern, plain.layers(), feedForward));
         }
-        String activation = json.string("mlp_hidden_act").orElse("relu2");
-        if (!activation.equals("relu2")) {
-          throw new InvalidInputException(
-              "%s: 'mlp_hidden_act' is '%s'; only relu2 is supported"
-                  .formatted(json.name(), activation));
-        }
+        requireActivation(json, "mlp_hidden_act", "relu2");
+        requireActivation(json, "mamba_hidden_act", "silu");
         List<Kind> kinds =
             pattern.chars().mapToObj(one -> single(one == '*', one == feedForward)).toList();
         yield plain.withRecurrent(
@@ -263,6 +259,14 @@ final class RecurrentConfigReader {
                   default -> "?";
                 })
         .collect(Collectors.joining());
+  }
+
+  private static void requireActivation(JsonFile json, String key, String expected) {
+    String found = json.string(key).orElse(expected);
+    if (!found.equals(expected)) {
+      throw new InvalidInputException(
+          "%s: '%s' is '%s'; only %s is supported".formatted(json.name(), key, found, expected));
+    }
   }
 
   /** Returns whether a type of layers is recurrent; older files name some types differently. */

@@ -29,6 +29,14 @@ class NewerFolderTest {
        "per_layer_config": {%s}}
       """;
 
+  private static final String NEMOTRON =
+      """
+      {"model_type": "nemotron_h", "hidden_size": 64, "intermediate_size": 96,
+       "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 50,
+       "mamba_num_heads": 8, "mamba_head_dim": 16, "mamba_hidden_act": "%s",
+       "layers_block_type": ["linear_attention", "mlp", "full_attention"]}
+      """;
+
   @TempDir Path folder;
 
   @Test
@@ -84,14 +92,7 @@ class NewerFolderTest {
 
   @Test
   void nemotronStatesItsLayersAsAList() {
-    ModelConfig config =
-        config(
-            """
-            {"model_type": "nemotron_h", "hidden_size": 64, "intermediate_size": 96,
-             "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "vocab_size": 50,
-             "mamba_num_heads": 8, "mamba_head_dim": 16,
-             "layers_block_type": ["linear_attention", "mlp", "full_attention"]}
-            """);
+    ModelConfig config = config(NEMOTRON.formatted("silu"));
     assertThat(config.layers()).isEqualTo(3);
     assertThat(config.recurrent().orElseThrow().kinds())
         .containsExactly(Kind.ONLY_RECURRENT, Kind.ONLY_FEED_FORWARD, Kind.ONLY_ATTENTION);
@@ -212,6 +213,23 @@ class NewerFolderTest {
             .mapToObj(layer -> config.windows().isLocal(layer) ? "w" : ".")
             .collect(Collectors.joining());
     assertThat(windows).isEqualTo(expected);
+  }
+
+  @Test
+  void otherActivationsAreRejected() {
+    assertRejected(
+        NEMOTRON.formatted("gelu"),
+        "config.json: 'mamba_hidden_act' is 'gelu'; only silu is supported");
+    String gptOss =
+        """
+        {"model_type": "gpt_oss", "hidden_size": 64, "intermediate_size": 96,
+         "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+         "head_dim": 16, "vocab_size": 50, "num_local_experts": 4, "num_experts_per_tok": 2,
+         "swiglu_alpha": %s}
+        """;
+    assertThat(config(gptOss.formatted(1.702)).layers()).isEqualTo(2);
+    assertRejected(
+        gptOss.formatted(1.5), "config.json: 'swiglu_alpha' is 1.5; only 1.702 is supported");
   }
 
   private static String llama(String more) {
