@@ -245,7 +245,7 @@ final class SpeculateBench implements Callable<Integer> {
     ChatTemplate template =
         ChatTemplate.of(tokenizer.chatTemplate().get(), "the chat template", tokenizer);
     List<Message> messages = List.of(new Message("user", task.prompt()));
-    return tokenizer.encode(template.render(messages, true), false);
+    return tokenizer.encodePrompt(template.render(messages, true));
   }
 
   private void print(SpeculationTask task, Map<String, List<Figures>> figures) {

@@ -3,6 +3,7 @@ package dev.kvasir.chat;
 import dev.kvasir.chat.CompletionRequest.ParserOptions;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.text.ChatTemplate;
+import dev.kvasir.text.Tokenizer;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -43,10 +44,15 @@ public final class PromptRenderer {
     String text = text(messages, tools, extra);
     boolean startsInReasoning = served.syntax().reasoning().openedBy(text).isPresent();
     return new ChatPrompt(
-        served.model().tokenizer().encode(text, !served.isChatModel()),
+        encode(text),
         new ParserOptions(Optional.of(served.syntax()), tools.callable(), startsInReasoning),
         // A model without chat turns would write the next one itself.
         served.isChatModel() ? List.of() : List.of("\nUser:"));
+  }
+
+  private int[] encode(String text) {
+    Tokenizer tokenizer = served.model().tokenizer();
+    return served.isChatModel() ? tokenizer.encodePrompt(text) : tokenizer.encode(text);
   }
 
   private String text(

@@ -158,7 +158,7 @@ public final class ModelSession implements Session {
     return exclusively(
         () -> {
           model.checkOpen();
-          int[] ids = model.tokenizer().encode(template.render(messages, true), false);
+          int[] ids = model.tokenizer().encodePrompt(template.render(messages, true));
           int shared = request.commonPrefix(ids);
           requireCapacity(shared, ids.length - shared);
           request.truncate(shared);

@@ -56,9 +56,26 @@ public final class Tokenizer implements AutoCloseable {
   }
 
   /**
-   * Returns the ids of a text. Special tokens in it are recognised, so a rendered chat prompt,
-   * which has its own BOS, is encoded without adding any.
+   * Returns the ids of a rendered conversation. It begins with BOS if texts do: most templates
+   * write it, and for the rest, such as TinyLlama's, it is added.
    */
+  public int[] encodePrompt(String rendered) {
+    int[] ids = encode(rendered, false);
+    int[] first = encode("", true);
+    if (bos().isEmpty() || first.length == 0 || first[0] != bos().getAsInt()) {
+      return ids;
+    }
+    return ids.length > 0 && ids[0] == first[0] ? ids : joined(first[0], ids);
+  }
+
+  private static int[] joined(int first, int[] rest) {
+    int[] all = new int[rest.length + 1];
+    all[0] = first;
+    System.arraycopy(rest, 0, all, 1, rest.length);
+    return all;
+  }
+
+  /** Returns the ids of a text. Special tokens in it are recognised. */
   public int[] encode(String text, boolean addSpecialTokens) {
     int[] ids = encoder.encode(wellFormed(text), addSpecialTokens);
     return addSpecialTokens ? affixes.around(ids) : ids;

@@ -136,6 +136,19 @@ class SentencePieceTest {
   }
 
   @Test
+  void aPromptBeginsWithBosOnceIfTextsDo() {
+    assertThat(head().tokenizer().encodePrompt("the")).containsExactly(1, id("_the"));
+    assertThat(head().tokenizer().encodePrompt("<s>the")).containsExactly(1, id("_the"));
+    Tokenizer other =
+        head()
+            .with("tokenizer.ggml.add_bos_token", false)
+            .with("tokenizer.ggml.add_eos_token", true)
+            .tokenizer();
+    assertThat(other.encodePrompt("the")).containsExactly(id("_the"));
+    assertThat(other.encodePrompt("<s>the")).containsExactly(1, id("_the"));
+  }
+
+  @Test
   void textAfterASpecialTokenBeginsAWordAgain() {
     assertThat(head().tokenizer().encode("<s>the</s>in", false))
         .containsExactly(1, id("_the"), 2, id("_"), id("in"));
