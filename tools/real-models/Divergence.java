@@ -62,6 +62,9 @@ record Divergence(double mean, double sameTop, double perplexity, double theirPe
       }
       double normalizer = logits[at + top] + Math.log(sum);
       for (int i = 0; i < expected.length; i++) {
+        if (expected[i] <= LlamaLogits.CUT_OFF) {
+          continue; // the file has no smaller probabilities, and there are very many
+        }
         divergence += Math.exp(expected[i]) * (expected[i] - (logits[at + i] - normalizer));
       }
       loss += normalizer - logits[at + next];

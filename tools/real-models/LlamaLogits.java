@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * The distributions that {@code llama-perplexity --kl-divergence-base} writes: the text in chunks,
- * of which the second half is scored. Probabilities below e^-16 of the highest are cut off there.
+ * of which the second half is scored. Probabilities below e^-16 of the highest are raised to it.
  *
  * <pre>
  * "_logits_"
@@ -23,6 +23,9 @@ import java.util.List;
  */
 record LlamaLogits(int context, int vocabulary, int chunks, int[] ids, ByteBuffer rows) {
   static final String PROGRAM = "llama-perplexity";
+
+  /** The logarithm of the smallest probability that is surely exact. */
+  static final float CUT_OFF = -16;
 
   private static final int HEADER_BYTES = 8 + 3 * Integer.BYTES;
   private static final int ROW_HEADER_BYTES = 2 * Float.BYTES;
