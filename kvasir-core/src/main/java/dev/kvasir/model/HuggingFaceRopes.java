@@ -179,11 +179,12 @@ final class HuggingFaceRopes {
         : Yarn.magnitude(factor);
   }
 
-  /** Returns the attention factor of LongRoPE, from the ratio of the context lengths. */
+  /**
+   * Returns the attention factor of LongRoPE, from the ratio of the context lengths if not stated.
+   */
   private double magnitude(JsonFile scaling, LongRope rule) {
-    boolean measured = json.has("original_max_position_embeddings");
     double longer = contextLength / (double) rule.originalContext();
-    double factor = measured ? longer : scaling.number("factor").orElse(longer);
+    double factor = scaling.number("factor").orElse(longer);
     return factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(rule.originalContext()));
   }
 
