@@ -226,6 +226,15 @@ CASES = [
     case("ernie4_5-scaled", "ernie4_5", head_dim=32, rope_parameters=yarn()),
     case("llama-longrope", "llama", rope_parameters=rope(
         "longrope", short_factor=SHORT, long_factor=LONG, factor=8.0, original_max_position_embeddings=64)),
+    tied("gemma4-ropes", "gemma4_text", **{**GEMMA4, "rope_parameters": {
+        "full_attention": rope("linear", 1e5, factor=2.0),
+        "sliding_attention": rope("yarn", 5e3, factor=4.0, original_max_position_embeddings=64)}}),
+    tied("gemma4-odd", "gemma4_text", **{
+        **GEMMA4, "head_dim": 24, "global_head_dim": 40, "sliding_window": 7, "num_key_value_heads": 1,
+        "rope_parameters": {"full_attention": rope("proportional", 1e5, partial_rotary_factor=0.5),
+                            "sliding_attention": rope("default", 5e3)}}),
+    case("phi3-stated-factor", "phi3", original_max_position_embeddings=64,
+         rope_parameters=rope("longrope", short_factor=SHORT, long_factor=LONG, factor=32.0)),
     case("qwen3_5-mrope", "qwen3_5_text", **DELTA_NET, rope_parameters=rope(
         "default", 1e6, partial_rotary_factor=0.5, mrope_section=[4, 2, 2], mrope_interleaved=True)),
     case("qwen3_5-yarn", "qwen3_5_text", **DELTA_NET, attention_bias=True, rope_parameters=yarn(

@@ -48,7 +48,7 @@ final class HuggingFaceRopes {
           "%s: scales its queries by their positions; that is not supported"
               .formatted(json.name()));
     }
-    RopeSettings global = global(full.or(() -> all));
+    RopeSettings global = ofGlobalHeads().global(full.or(() -> all));
     if (growth != 0) {
       global =
           global.withTemperature(new QueryTemperature(growth, originalContext(all.orElseThrow())));
@@ -76,6 +76,15 @@ final class HuggingFaceRopes {
     return json.object("rope_scaling")
         .filter(scaling -> !scaling.root().isEmpty())
         .or(() -> json.object("rope_parameters"));
+  }
+
+  /** Returns a reader for layers without a window, whose heads Gemma 4 gives other sizes. */
+  private HuggingFaceRopes ofGlobalHeads() {
+    if (architecture != Architecture.GEMMA4) {
+      return this;
+    }
+    int globalDim = LayerSizesReader.globalDim(json, windows, layers, headDim);
+    return new HuggingFaceRopes(json, architecture, globalDim, contextLength, windows, layers);
   }
 
   private RopeSettings global(Optional<JsonFile> scaling) {
@@ -108,10 +117,9 @@ final class HuggingFaceRopes {
   private RopeSettings settings(JsonFile scaling, double fallbackBase) {
     double base = scaling.number("rope_theta").orElse(fallbackBase);
     if (kind(scaling).equals("proportional")) {
-      int channels = LayerSizesReader.globalDim(json, windows, layers, headDim);
       double share = scaling.number("partial_rotary_factor").orElse(1.0);
       return new RopeSettings(
-          layout(), base, channels, new RopeFrequencies.Proportional((int) (share * channels / 2)));
+          layout(), base, headDim, new RopeFrequencies.Proportional((int) (share * headDim / 2)));
     }
     RopeFrequencies frequencies = frequencies(scaling);
     return new RopeSettings(
@@ -179,11 +187,12 @@ final class HuggingFaceRopes {
         : Yarn.magnitude(factor);
   }
 
-  /** Returns the attention factor of LongRoPE, from the ratio of the context lengths. */
+  /**
+   * Returns the attention factor of LongRoPE, from the ratio of the context lengths if not stated.
+   */
   private double magnitude(JsonFile scaling, LongRope rule) {
-    boolean measured = json.has("original_max_position_embeddings");
     double longer = contextLength / (double) rule.originalContext();
-    double factor = measured ? longer : scaling.number("factor").orElse(longer);
+    double factor = scaling.number("factor").orElse(longer);
     return factor <= 1 ? 1 : Math.sqrt(1 + Math.log(factor) / Math.log(rule.originalContext()));
   }
 
