@@ -129,7 +129,8 @@ public record Experiment(
       calibrations().forEach(calibration -> commands.add(withModel(calibration, model)));
     }
     preparations.forEach(preparation -> commands.add(withModel(preparation, model)));
-    commands.add(with(withModel(last.arguments, model), last.outputOption, last.file(folder).toString()));
+    commands.add(
+        with(withModel(last.arguments, model), last.outputOption, last.file(folder).toString()));
     return commands;
   }
 
