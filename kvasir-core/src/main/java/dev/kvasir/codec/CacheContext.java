@@ -62,8 +62,8 @@ public record CacheContext(
   public InvalidInputException missingCalibration(
       String spec, String needs, String making, String target) {
     return new InvalidInputException(
-        ("the cache '%s' needs %s%s; %s with 'kvasir calibrate --kv %s --model MODEL', for every"
-                + " command to find")
+        ("the cache '%s' needs %s%s; %s with 'kvasir calibrate --kv %s --model MODEL', or for the"
+                + " bundled model with --out FILE, and give --profile FILE")
             .formatted(spec, needs, profileLacksPart(), making, target));
   }
 

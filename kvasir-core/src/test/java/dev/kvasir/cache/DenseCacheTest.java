@@ -195,7 +195,7 @@ class DenseCacheTest {
     assertThat(CacheSpec.parse("fp16")).isEqualTo(CacheSpec.DEFAULT).hasToString("fp16");
     assertThatThrownBy(() -> CacheSpec.parse("fp24"))
         .isInstanceOf(InvalidInputException.class)
-        .hasMessageContaining("'fp24' is unknown; did you mean 'bf16'?");
+        .hasMessageContaining("'fp24' is unknown; did you mean 'fp16'?");
   }
 
   /** Appends random vectors, token by token and layer by layer. */

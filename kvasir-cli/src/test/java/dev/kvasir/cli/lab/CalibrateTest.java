@@ -154,7 +154,7 @@ class CalibrateTest {
   @Test
   void encodersAreRefusedWithoutTheirPart() {
     CommandRun.of("generate", "--kv", "commvq:2,values=encoder", "Once")
-        .isRefusedWith("kvasir calibrate --kv commvq:2,values=encoder --out FILE");
+        .isRefusedWith("kvasir calibrate --kv commvq:2,values=encoder --model MODEL");
     run("g.profile", "commvq:1", "--encoder-steps", "5")
         .isRefusedWith("--encoder-steps is an option of 'commvq:1,values=encoder'");
     run("g.profile", "commvq:1", "--import", "nowhere").isRefusedWith("--import is for");

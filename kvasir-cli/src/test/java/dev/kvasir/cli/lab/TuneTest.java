@@ -69,7 +69,7 @@ class TuneTest {
 
   @Test
   void whatCannotBeSearchedIsRefusedBeforeTheModelLoads() {
-    assertRefused("--out FILE", "tune");
+    assertRefused("--out is missing", "tune");
     assertRefused("--scatter FILE or --json FILE", "tune", "--trials", "0");
     assertRefused("at least 512", "tune", "--context", "100", "--out", "x");
     assertRefused("mixkvq only", "tune", "--kv", "kivi:2", "--out", "x");

@@ -220,7 +220,8 @@ class CommvqCacheTest {
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
             "the cache 'commvq:2' needs codebooks and profile holds none; train them with 'kvasir"
-                + " calibrate --kv commvq:2 --model MODEL', for every command to find");
+                + " calibrate --kv commvq:2 --model MODEL', or for the bundled model with --out FILE,"
+                + " and give --profile FILE");
     CacheContext unowned = newContext(rope).withTables(Optional.empty());
     assertThatThrownBy(() -> CacheSpec.parse("commvq:1").newCache(SHAPE, unowned))
         .isInstanceOf(InvalidInputException.class)
