@@ -48,6 +48,21 @@ public interface PageFormat {
   /** Returns the bytes of a page: 64 tokens of one KV head. */
   int pageBytes(int headDim);
 
+  /** Returns whether a page holds all layers, which differ in size, and has no stride of layers. */
+  default boolean pagesSpanLayers() {
+    return false;
+  }
+
+  /** Returns the bytes of a page that holds all layers. */
+  default int spanBytes() {
+    throw new IllegalStateException("%s has pages of one layer".formatted(this));
+  }
+
+  /** Returns whether the two pages of a block are dequantized together only. */
+  default boolean quantizesBlocks() {
+    return false;
+  }
+
   /** Returns the bytes that a warp reads at a time. */
   default int unitBytes(int headDim) {
     return pageBytes(headDim);
