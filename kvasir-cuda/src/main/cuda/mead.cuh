@@ -20,17 +20,19 @@ struct MeadLayer {
   u32 slotBytes;   // of the largest chunk
 };
 
+// Loads 4, 2 or 1 bytes of shared memory, without a branch.
+DEVICE u32 loadSharedBytes(u32 address, int bytes) {
+  u32 v;
+  asm volatile("{ .reg .pred p, q, r; setp.eq.s32 p, %2, 4; setp.eq.s32 q, %2, 2; setp.eq.s32 r, %2, 1;\n"
+               "@p ld.shared.u32 %0, [%1]; @q ld.shared.u16 %0, [%1]; @r ld.shared.u8 %0, [%1]; }"
+               : "=r"(v) : "r"(address), "r"(bytes));
+  return v;
+}
+
 // The codes of a step in the upper bits of the fraction of subnormal halves: code / 2^width, times 2^-14. Field i of a tile is
 // register i of the first operand.
 template <int TILES> struct MeadFractions {
   u32 of[TILES][4];
-
-  // place: of the lowest bit in a half
-  DEVICE void add(int tile, u32 word, int bits, int place) {
-    const u32 mask = (((1u << bits) - 1) << place) * 0x10001u;
-#pragma unroll
-    for (int i = 0; i < 4; i++) of[tile][i] |= __funnelshift_r(word, word, bits * i - place) & mask;
-  }
 
   // at: of the step's planes in shared memory
   DEVICE void load(u32 at, int width, int lane) {
@@ -39,28 +41,21 @@ template <int TILES> struct MeadFractions {
 #pragma unroll
       for (int i = 0; i < 4; i++) of[tile][i] = 0;
     }
-    if (width >= 4) {
-#pragma unroll
-      for (int tile = 0; tile < TILES; tile++) add(tile, loadSharedWord(at + 128 * tile + 4 * lane), 4, 6);
-      at += 128 * TILES;
-    }
-    if (width == 8) {
-#pragma unroll
-      for (int tile = 0; tile < TILES; tile++) add(tile, loadSharedWord(at + 128 * tile + 4 * lane), 4, 2);
-      return;
-    }
-    if (width & 2) {
-      const int place = 8 - (width & 4);
+    int place = 10;   // of the lowest bit in a half
+#pragma unroll 1
+    for (int left = width; left > 0;) {   // small code: instructions are not fetched faster than they run
+      const int bits = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+      left -= bits;
+      place -= bits;
+      const u32 mask = (((1u << bits) - 1) << place) * 0x10001u, own = at + bits * lane;
 #pragma unroll
       for (int tile = 0; tile < TILES; tile++) {
-        add(tile, __byte_perm(loadSharedShort(at + 64 * tile + 2 * lane), 0, 0x4140), 2, place);
-      }
-      at += 64 * TILES;
-    }
-    if (width & 1) {
-      const int place = 9 - (width & 6);
+        const u32 codes = loadSharedBytes(own + 32 * bits * tile, bits);
+        const u32 word = codes | codes << (16 - 4 * bits);   // even columns from bit 0 on, odd ones from bit 16 on
 #pragma unroll
-      for (int tile = 0; tile < TILES; tile++) add(tile, loadSharedByte(at + 32 * tile + lane) * 0x1001u, 1, place);
+        for (int i = 0; i < 4; i++) of[tile][i] |= __funnelshift_r(word, word, bits * i - place) & mask;
+      }
+      at += 32 * TILES * bits;
     }
   }
 };
@@ -72,7 +67,8 @@ template <int D> struct MeadMemory {
   static constexpr int QUERIES_AT = (sizeof(MeadHead<D>) + 127) / 128 * 128;   // (steps, 4 heads, 4 quads): x and y of two pairs
   static constexpr int BLOCK_BYTES = QUERIES_AT + STEPS * 16 * 8;
   static constexpr int PAGE_TURNS_BYTES = D / 2 * 8;
-  static constexpr int OUTPUT_BYTES = 2 * D * 4 * 4;    // (plain channels and components, 4 heads)
+  static constexpr int OUTPUT_STRIDE = 2 * D + 8;       // from head to head: channels of fp16 tokens, components, padding
+  static constexpr int OUTPUT_BYTES = 4 * OUTPUT_STRIDE * 4;
   DEVICE static int warpBytes(int slotBytes) { return 2 * slotBytes + PAGE_TURNS_BYTES + OUTPUT_BYTES; }
 };
 
@@ -166,7 +162,7 @@ template <int D> struct MeadWarp {
   using Memory = MeadMemory<D>;
   const MeadHead<D>& head;
   u32 turns, queries, pageTurns;   // in shared memory
-  float* outputs;                  // (2 D, 4 heads) in shared memory
+  float* outputs;                  // (4 heads, OUTPUT_STRIDE) in shared memory
   int lane, r, q;
   float scale;
   MeadSums sums;
@@ -194,25 +190,29 @@ template <int D> struct MeadWarp {
     constexpr int FIRST = meadFirstTile(TIER);
     const int width = head.keyWidths[TIER][step];
     const u32 turnsOfStep = turns + step * 32 + q * 8;
-    MeadFractions<TILES> codes;
-    uint4 factors;
-    if (width > 0) {
-      codes.load(at, width, lane);
-      factors = head.keySteps[TIER][step][q];
-    }
+    uint2 near[TILES], far[TILES];
 #pragma unroll
     for (int tile = 0; tile < TILES; tile++) {
       const u32 both = rows[FIRST + tile];
-      const uint2 near = loadSharedPair(turnsOfStep + (both & 127) * MeadHead<D>::TURN_BYTES);
-      const uint2 far = loadSharedPair(turnsOfStep + (both >> 16 & 127) * MeadHead<D>::TURN_BYTES);
-      multiplyTiles(c[FIRST + tile], near.x, far.x, near.y, far.y, query.base0, query.base1);
-      if (width > 0) {
-        const u32 (&own)[4] = codes.of[tile];
-        const u32 nearX = fusedHalves(own[0], factors.x, factors.y), farX = fusedHalves(own[1], factors.x, factors.y);
-        const u32 nearY = fusedHalves(own[2], factors.z, factors.w), farY = fusedHalves(own[3], factors.z, factors.w);
-        multiplyTiles(c[FIRST + tile], rotatedX(nearX, nearY, near.x, near.y), rotatedX(farX, farY, far.x, far.y),
-                      rotatedY(nearX, nearY, near.x, near.y), rotatedY(farX, farY, far.x, far.y), query.code0, query.code1);
-      }
+      near[tile] = loadSharedPair(turnsOfStep + (both & 127) * MeadHead<D>::TURN_BYTES);
+      far[tile] = loadSharedPair(turnsOfStep + (both >> 16 & 127) * MeadHead<D>::TURN_BYTES);
+    }
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+      multiplyTiles(c[FIRST + tile], near[tile].x, far[tile].x, near[tile].y, far[tile].y, query.base0, query.base1);
+    }
+    if (width == 0) return at;
+    const uint4 factors = head.keySteps[TIER][step][q];
+    MeadFractions<TILES> codes;
+    codes.load(at, width, lane);
+#pragma unroll
+    for (int tile = 0; tile < TILES; tile++) {
+      const u32 (&own)[4] = codes.of[tile];
+      const uint2 a = near[tile], b = far[tile];
+      const u32 nearX = fusedHalves(own[0], factors.x, factors.y), farX = fusedHalves(own[1], factors.x, factors.y);
+      const u32 nearY = fusedHalves(own[2], factors.z, factors.w), farY = fusedHalves(own[3], factors.z, factors.w);
+      multiplyTiles(c[FIRST + tile], rotatedX(nearX, nearY, a.x, a.y), rotatedX(farX, farY, b.x, b.y),
+                    rotatedY(nearX, nearY, a.x, a.y), rotatedY(farX, farY, b.x, b.y), query.code0, query.code1);
     }
     return at + 32 * width * TILES;
   }
@@ -246,8 +246,9 @@ template <int D> struct MeadWarp {
     __syncwarp();
 #pragma unroll 1
     for (int i = lane >> 1; i < 2 * D; i += 16) {   // lanes of even numbers have the first two heads
-      float2* own = reinterpret_cast<float2*>(outputs + 4 * i + Twice::firstHead(lane));
-      *own = float2{own->x * factor0, own->y * factor1};
+      float* own = outputOf(i);
+      own[0] *= factor0;
+      own[Memory::OUTPUT_STRIDE] *= factor1;
     }
     __syncwarp();
   }
@@ -273,7 +274,8 @@ template <int D> struct MeadWarp {
     return at + 32 * width * TILES;
   }
 
-  DEVICE float2* componentOf(int slot) const { return reinterpret_cast<float2*>(outputs + 4 * (D + slot) + Twice::firstHead(lane)); }
+  // Returns a channel of the lane's first head; the next head has it OUTPUT_STRIDE further.
+  DEVICE float* outputOf(int channel) const { return outputs + Twice::firstHead(lane) * Memory::OUTPUT_STRIDE + channel; }
 
   // Keeps the outputs of fp16 tokens, as channels.
   DEVICE void keep(const PackedHeads<D>& heads) {
@@ -281,9 +283,10 @@ template <int D> struct MeadWarp {
 #pragma unroll
     for (int i = 0; i < D / 16; i++) {
       const int channel = 8 * i + r + (upper ? D / 2 : 0);
-      *reinterpret_cast<float2*>(outputs + 4 * channel + Twice::firstHead(lane)) =
-          float2{upper ? heads.outputs[i][2] : heads.outputs[i][0], upper ? heads.outputs[i][3] : heads.outputs[i][1]};
-      *componentOf(16 * i + r + (upper ? 8 : 0)) = float2{0.f, 0.f};
+      float* own = outputOf(channel);
+      own[0] = upper ? heads.outputs[i][2] : heads.outputs[i][0];
+      own[Memory::OUTPUT_STRIDE] = upper ? heads.outputs[i][3] : heads.outputs[i][1];
+      own[D] = own[D + Memory::OUTPUT_STRIDE] = 0.f;
     }
     sums = MeadSums{heads.most0, heads.most1, heads.sum0, heads.sum1, 0.f, 0.f};
   }
@@ -305,13 +308,13 @@ template <int D> struct MeadWarp {
         }
         at += MEAD_TABLE_AT;
       }
-      const MeadQueries first = queriesOf(2 * chunk), second = queriesOf(2 * chunk + 1);
-      at = scoreStep<4, 0>(at, 2 * chunk, first, rows, c);
-      at = scoreStep<4, 0>(at, 2 * chunk + 1, second, rows, c);
-      at = scoreStep<3, 1>(at, 2 * chunk, first, rows, c);
-      at = scoreStep<3, 1>(at, 2 * chunk + 1, second, rows, c);
-      at = scoreStep<1, 2>(at, 2 * chunk, first, rows, c);
-      at = scoreStep<1, 2>(at, 2 * chunk + 1, second, rows, c);
+#pragma unroll 1
+      for (int step = 2 * chunk; step < 2 * chunk + 2; step++) {
+        const MeadQueries query = queriesOf(step);
+        at = scoreStep<4, 0>(at, step, query, rows, c);
+        at = scoreStep<3, 1>(at, step, query, rows, c);
+        at = scoreStep<1, 2>(at, step, query, rows, c);
+      }
     }
 
     const bool upper = Twice::upper(lane);
@@ -351,15 +354,14 @@ template <int D> struct MeadWarp {
         }
         at += D / 2;
       }
-      float even[4] = {0.f, 0.f, 0.f, 0.f}, odd[4] = {0.f, 0.f, 0.f, 0.f};
-      at = addStep<4, 0>(at, 2 * chunk, near, far, even);
-      at = addStep<4, 0>(at, 2 * chunk + 1, near, far, odd);
-      at = addStep<3, 1>(at, 2 * chunk, near, far, even);
-      at = addStep<3, 1>(at, 2 * chunk + 1, near, far, odd);
-      at = addStep<1, 2>(at, 2 * chunk, near, far, even);
-      at = addStep<1, 2>(at, 2 * chunk + 1, near, far, odd);
-      addComponents(2 * chunk, means, page0, page1, even);
-      addComponents(2 * chunk + 1, means, page0, page1, odd);
+#pragma unroll 1
+      for (int step = 2 * chunk; step < 2 * chunk + 2; step++) {
+        float sums[4] = {0.f, 0.f, 0.f, 0.f};
+        at = addStep<4, 0>(at, step, near, far, sums);
+        at = addStep<3, 1>(at, step, near, far, sums);
+        at = addStep<1, 2>(at, step, near, far, sums);
+        addComponents(step, means, page0, page1, sums);
+      }
     }
   }
 
@@ -368,8 +370,9 @@ template <int D> struct MeadWarp {
     const int slot = MEAD_STEP * step + r + (upper ? 8 : 0);
     const float mean = (float)((int)(means << (28 - 4 * step)) >> 28) * head.units[slot];
     const float unit = head.valueUnit;
-    float2* own = componentOf(slot);
-    *own = float2{fmaf(unit, upper ? c[2] : c[0], fmaf(mean, page0, own->x)), fmaf(unit, upper ? c[3] : c[1], fmaf(mean, page1, own->y))};
+    float* own = outputOf(D + slot);
+    own[0] = fmaf(unit, upper ? c[2] : c[0], fmaf(mean, page0, own[0]));
+    own[Memory::OUTPUT_STRIDE] = fmaf(unit, upper ? c[3] : c[1], fmaf(mean, page1, own[Memory::OUTPUT_STRIDE]));
   }
 
   // index: of the scale, in the lower three bits
@@ -383,8 +386,9 @@ template <int D> struct MeadWarp {
     for (int step = 0; step < Memory::STEPS; step++) {
       const int slot = MEAD_STEP * step + r + (Twice::upper(lane) ? 8 : 0);
       const float base = head.valueBase[slot];
-      float2* own = componentOf(slot);
-      *own = float2{fmaf(base, packed0, own->x), fmaf(base, packed1, own->y)};
+      float* own = outputOf(D + slot);
+      own[0] = fmaf(base, packed0, own[0]);
+      own[Memory::OUTPUT_STRIDE] = fmaf(base, packed1, own[Memory::OUTPUT_STRIDE]);
     }
     if (lane < 2) {
       const int first = Twice::firstHead(lane);
@@ -403,8 +407,8 @@ template <int D> struct MeadOutputs {
 
   DEVICE float4 of(int warp, int column) const {
     const int head = column / (WIDTH / 4), place = column % (WIDTH / 4);
-    const float* four = reinterpret_cast<const float*>(reinterpret_cast<const u8*>(memory) + warp * stride + from) + 16 * place + head;
-    return float4{four[0], four[4], four[8], four[12]};
+    const float* own = reinterpret_cast<const float*>(reinterpret_cast<const u8*>(memory) + warp * stride + from);
+    return *reinterpret_cast<const float4*>(own + head * MeadMemory<D>::OUTPUT_STRIDE + 4 * place);
   }
   DEVICE void store(int column, float4 x) const { reinterpret_cast<float4*>(collected)[column] = x; }
 };

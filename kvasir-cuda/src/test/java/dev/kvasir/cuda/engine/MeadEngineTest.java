@@ -57,7 +57,9 @@ class MeadEngineTest {
         OFF,
         "mead:3,tables=off,sinks=0,window=0" + EXACT,
         "mead:2" + EXACT,
-        "mead:1.5,tables=tokens,first=coded" + EXACT
+        "mead:1.5,tables=tokens,first=coded" + EXACT,
+        "mead:2",
+        "mead:1.5,tables=off,first=coded"
       })
   void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();

@@ -8,6 +8,10 @@ record MeadMemoryLayout(int headDim) {
   static final int UNIT_BYTES = 16;
 
   private static final int ALIGNMENT = 128;
+
+  /** Floats between the outputs of two heads, which then are in different banks. */
+  private static final int OUTPUT_PADDING = 8;
+
   private static final int STEP_QUERY_BYTES = 128;
 
   /** Returns the bytes of a thread block: a head and queries. */
@@ -21,6 +25,6 @@ record MeadMemoryLayout(int headDim) {
   int warpBytes(int chunkBytes) {
     return 2 * chunkBytes
         + headDim / 2 * 2 * Float.BYTES
-        + 2 * headDim * HeadBlocks.SET_HEADS * Float.BYTES;
+        + (2 * headDim + OUTPUT_PADDING) * HeadBlocks.SET_HEADS * Float.BYTES;
   }
 }

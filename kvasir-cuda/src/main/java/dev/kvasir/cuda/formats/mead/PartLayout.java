@@ -15,9 +15,8 @@ import dev.kvasir.codec.mead.MeadParameters;
  *           in a layer that is looked up u32 (128 tokens) token ids
  * values  u4 (headDim) mean errors by slot
  *
- * both, for each chunk of two steps, for each tier, for each of the two steps: codes in planes of
- *         the upper four bits, of two and of one, as far as the width has them; eight bits are
- *         two planes of four
+ * both, for each step, two of which are a chunk, for each tier: codes in planes of the upper four
+ *         bits, of two and of one, as far as the width has them; eight bits are two planes of four
  *
  * plane of b bits   (tiles, 32 lanes) of 8 b bits: four fields of b bits for the even column, then
  *                   four for the odd one; with four bits these are the halves of a word
@@ -61,8 +60,8 @@ record PartLayout(StepWidths order, int[][] stepsAt, int[] chunksAt) {
     int at = headerBytes;
     for (int chunk = 0; chunk < chunks; chunk++) {
       chunksAt[chunk] = chunk == 0 ? 0 : at;
-      for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
-        for (int step = CHUNK_STEPS * chunk; step < CHUNK_STEPS * (chunk + 1); step++) {
+      for (int step = CHUNK_STEPS * chunk; step < CHUNK_STEPS * (chunk + 1); step++) {
+        for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
           stepsAt[tier][step] = at;
           at += BIT_BYTES * order.widths()[tier][step] * tiles(tier);
         }
