@@ -47,6 +47,7 @@ module dev.kvasir.core {
       dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.codec.kivi to
+      dev.kvasir.cuda,
       dev.kvasir.methods;
   exports dev.kvasir.codec.latent to
       dev.kvasir.cuda;

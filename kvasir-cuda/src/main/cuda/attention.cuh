@@ -47,6 +47,8 @@ struct Attention {
   u32 window;              // tokens that a query attends to, its own included; of `limited` kernels, like the next two
   float cap;               // bound of scores in units of `scale`; 0 for none
   u32 sinks;               // the first tokens, in the first fp16 pages
+  u32 widths;              // of codes, if kernels have several (CodeWidths)
+  u32 unused;
 };
 
 // grid (splits, KV heads * headBlocks, sequences)

@@ -122,6 +122,9 @@ DEVICE float powerOfTwo(float x) {
   return r;
 }
 
+// Bounds a score or a logit smoothly; a cap of 0 is none.
+DEVICE float softCap(float x, float cap) { return cap > 0.f ? cap * tanhf(x / cap) : x; }
+
 // Transposes 8 x 8 halves; each lane holds two of a row.
 DEVICE u32 transpose(u32 a) {
   u32 r;

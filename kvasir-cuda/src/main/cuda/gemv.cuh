@@ -1,6 +1,6 @@
-// Products of up to 16 rows with weights in blocks. A thread block stays on a multiprocessor; each of its two teams of warps
-// takes 16 outputs at a time. The warps of a team take a part of the columns each, and have ring buffers of weights that the
-// copy engine fills.
+// Products of a few rows, in tiles of eight, with weights in blocks. A thread block stays on a multiprocessor; each of its two
+// teams of warps takes 16 outputs at a time. The warps of a team take a part of the columns each, and have ring buffers of
+// weights that the copy engine fills.
 //
 // An output is the sum of COLUMN_PARTS parts of the columns, in order, and each part is a sum over its columns in order. Parts
 // depend on the number of columns only, so an output does not depend on other rows. gemm.cuh computes the same sums for more

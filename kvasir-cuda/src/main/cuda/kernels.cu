@@ -6,6 +6,7 @@
 #include "experts.cuh"
 #include "gemm.cuh"
 #include "gemv.cuh"
+#include "kivi.cuh"
 #include "mead.cuh"
 #include "meadpack.cuh"
 #include "meadread.cuh"
@@ -45,11 +46,11 @@
 #define ATTEND(BITS, D, SETS, THREADS)                                                                                 \
   extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
       attend_kivi##BITS##_d##D##_sets##SETS(const __grid_constant__ Attention a) {                                     \
-    attendInTurn<BITS, D, SETS>(a);                                                                                    \
+    attendInTurn<FixedCodes<BITS, D>, D, SETS>(a);                                                                                    \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(THREADS, 1)                                                             \
       attend_kivi##BITS##_d##D##_sets##SETS##_limited(const __grid_constant__ Attention a) {                           \
-    attendInTurn<BITS, D, SETS, Limited>(a);                                                                           \
+    attendInTurn<FixedCodes<BITS, D>, D, SETS, Limited>(a);                                                                           \
   }
 
 HALVES(64) HALVES(96) HALVES(128) HALVES(256)
@@ -59,6 +60,23 @@ ATTEND(2, 64, 1, 512) ATTEND(2, 96, 1, 512) ATTEND(2, 128, 1, 512) ATTEND(2, 256
 ATTEND(4, 64, 1, 512) ATTEND(4, 96, 1, 512) ATTEND(4, 128, 1, 512) ATTEND(4, 256, 1, 256)
 ATTEND(2, 64, 2, 256) ATTEND(2, 96, 2, 256) ATTEND(2, 128, 2, 256)
 ATTEND(4, 64, 2, 256) ATTEND(4, 96, 2, 256) ATTEND(4, 128, 2, 256)
+
+// Codes of any width. All layers have the bounds of `limited` kernels, some of them none that matter.
+#define ANY_CODES(D, THREADS)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(THREADS, 1) attend_kivi_d##D##_sets1(const __grid_constant__ Attention a) { \
+    attendInTurn<AnyCodes<D>, D, 1, Limited>(a);                                                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) pack_kivi_d##D(                                                     \
+      const Packing* packings, u64 halfStride, u64 packedStride, u32 keyGroup, u32 valueGroup,                         \
+      const __grid_constant__ LayerCodes layers) {                                                                     \
+    packAnyPage<D>(packings, halfStride, packedStride, keyGroup, valueGroup, layers);                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_kivi_d##D(                                                   \
+      const __grid_constant__ Unpacking unpacking, const __grid_constant__ LayerCodes layers) {                        \
+    unpackAnyPage<D>(unpacking, layers);                                                                               \
+  }
+
+ANY_CODES(64, 512) ANY_CODES(96, 512) ANY_CODES(128, 512) ANY_CODES(256, 256)
 
 // 384 threads leave 168 registers each; shared memory does not fit more warps either. Patterns that rotate take more of both.
 #define PATTERNS(BITS, D)                                                                                              \
@@ -282,18 +300,16 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(cons
     multiplyBlocks<KIND, ROWS, ROW_STAGES, WEIGHT_STAGES, COLUMN_PARTS>(map, p);                                       \
   }
 
-#define GEMV(NAME, KIND, ROW_TILES, SLOTS)                                                                             \
-  extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME##_tiles##ROW_TILES(                      \
-      const __grid_constant__ FewRowsProduct p) {                                                                      \
-    multiplyFew<KIND, ROW_TILES, SLOTS>(p);                                                                            \
-  }
-
 #define BLOCKS(NAME, KIND, SLOTS)                                                                                      \
   extern "C" __global__ void __launch_bounds__(ROW_THREADS) embed_##NAME(                                               \
       const u8* embedding, const u32* tokens, u32 hidden, float* x, float scale) {                                     \
     embedFromBlocks<KIND>(embedding, tokens, hidden, x, scale);                                                        \
   }                                                                                                                    \
-  GEMV(NAME, KIND, 1, SLOTS) GEMV(NAME, KIND, 2, SLOTS)
+  /* One tile of rows: from two on, gemm.cuh takes less time. */                                                       \
+  extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME(                                         \
+      const __grid_constant__ FewRowsProduct p) {                                                                      \
+    multiplyFew<KIND, 1, SLOTS>(p);                                                                                    \
+  }
 
 BLOCKS(byte_blocks, ByteBlock, 2)
 GEMM(byte_blocks, ByteBlock, 64, 8, 4) GEMM(byte_blocks, ByteBlock, 128, 8, 2)
@@ -431,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(256) choose_commvq(const __grid_con
       attend_mead_decoded_d##D##_sets1(const __grid_constant__ Attention a) {                                          \
     attendDecoded<D>(a);                                                                                               \
   }                                                                                                                    \
-  extern "C" __global__ void __launch_bounds__(384, 1) attend_mead_d##D##_sets1(const __grid_constant__ Attention a) {  \
+  extern "C" __global__ void __launch_bounds__(512, 1) attend_mead_d##D##_sets1(const __grid_constant__ Attention a) {  \
     attendMead<D>(a);                                                                                                  \
   }                                                                                                                    \
   extern "C" __global__ void __launch_bounds__(D) finish_mead_d##D(                                                     \

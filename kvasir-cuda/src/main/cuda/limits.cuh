@@ -49,7 +49,7 @@ struct Limited {
   // Returns whether none of these tokens is attended to.
   DEVICE bool hides(int position, int tokens) const { return position + tokens <= first; }
   DEVICE bool sees(int position) const { return position >= first; }
-  DEVICE float cap(float score) const { return most > 0.f ? most * tanhf(score / most) : score; }
+  DEVICE float cap(float score) const { return softCap(score, most); }
 
   // Bounds the scores of a packed page: x[i] of a lane is token 8i + r, of the first or the last 32.
   template <int SETS>

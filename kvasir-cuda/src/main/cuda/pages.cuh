@@ -36,6 +36,8 @@ template <int D> struct HalfPage {
 //
 //   key codes | key scales | key zeros | value codes | value scales | value zeros
 //
+// Codes of 3 bits are their lower two bits, as codes of 2 bits, then their upper bits, as codes of one.
+//
 // Rows 0-7 of an operand are the first 32 tokens of the page (for values: the lower half of the head's channels), rows 8-15
 // the others. The first four columns of the other operand can then carry the scales of one group and the last four those of
 // the other.
@@ -57,6 +59,33 @@ template <int BITS, int D> struct PackedPage {
   static constexpr __host__ __device__ int lowerGroup(int pair) { return pair * (D / 32) / PAIRS / 2; }
   static constexpr __host__ __device__ int upperGroup(int pair) { return (D / 2 + 16 * (pair * (D / 32) / PAIRS)) / 32; }
 };
+
+// Widths of codes that are known when a kernel runs. dev.kvasir.cuda.formats.kivi.CodeWidths has them in the same bits.
+struct CodeWidths {
+  u32 keys, values;
+
+  DEVICE explicit CodeWidths(u32 both) : keys(both & 0xff), values(both >> 8) {}
+
+  // The sizes of a PackedPage with these widths.
+  template <int D> DEVICE int keyBytes() const { return PackedPage<1, D>::KEY_BYTES + (keys - 1) * PackedPage<1, D>::CODE_BYTES; }
+  template <int D> DEVICE int valueBytes() const {
+    return PackedPage<1, D>::VALUE_BYTES + (values - 1) * PackedPage<1, D>::CODE_BYTES;
+  }
+  template <int D> DEVICE int bytes() const { return keyBytes<D>() + valueBytes<D>(); }
+};
+
+// Calls a function with a width as a constant, as in `work(Bits<4>())`.
+template <int BITS> struct Bits { static constexpr int WIDTH = BITS; };
+
+template <class WORK> DEVICE void withBits(u32 bits, const WORK& work) {
+  switch (bits) {
+    case 1: work(Bits<1>()); break;
+    case 2: work(Bits<2>()); break;
+    case 3: work(Bits<3>()); break;
+    case 4: work(Bits<4>()); break;
+    default: work(Bits<8>());
+  }
+}
 
 // Codes as in PackedPage, where all channels of a key share a scale and a zero.
 //

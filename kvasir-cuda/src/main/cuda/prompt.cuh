@@ -65,7 +65,7 @@ struct WindowTokens {
   float most;
 
   DEVICE bool has(int h, int token) const { return token >= begins[h] && token < ends[h]; }
-  DEVICE float cap(float score) const { return most > 0.f ? most * tanhf(score / most) : score; }
+  DEVICE float cap(float score) const { return softCap(score, most); }
 };
 
 // Converts codes at bit B of either half of a word to halves: with the exponent of 2^(10 - B), a step of the codes is one.

@@ -14,9 +14,16 @@ constexpr int MOST_STAGES = 4;
 // Two per slot, for keys and values.
 struct RingBarriers { u64 of[MOST_WARPS * MOST_STAGES * 2]; };
 
-template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
-  static constexpr int SLOT_BYTES = KEY_BYTES + VALUE_BYTES;
+// The sizes of a slot's halves, multiples of 16: constants, or known when a kernel runs.
+template <int KEYS, int VALUES> struct FixedSlots {
+  static constexpr int keyBytes = KEYS, valueBytes = VALUES, slotBytes = KEYS + VALUES;
+};
 
+struct SizedSlots {
+  int keyBytes, valueBytes, slotBytes;
+};
+
+template <class SLOTS> struct RingOf : SLOTS {
   u32 slots;      // address of the first one in shared memory
   u32 barriers;   // of the first slot's keys
   int stages;     // number of slots
@@ -25,8 +32,9 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   int lane;
   u64 once;       // pages are read once per step, so L2 evicts them first
 
-  DEVICE Ring(u8* memory, RingBarriers& all, int warp, int lane, int stages)
-      : slots(sharedAddress(memory) + warp * stages * SLOT_BYTES),
+  DEVICE RingOf(u8* memory, RingBarriers& all, int warp, int lane, int stages, const SLOTS& sizes = SLOTS())
+      : SLOTS(sizes),
+        slots(sharedAddress(memory) + warp * stages * this->slotBytes),
         barriers(sharedAddress(all.of) + warp * MOST_STAGES * 16),
         stages(stages), slot(0), phase(0), lane(lane), once(0) {
 #if __CUDA_ARCH__ >= 900
@@ -59,12 +67,12 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
     __syncwarp();
   }
 
-  DEVICE u32 keys() const { return slots + slot * SLOT_BYTES; }
-  DEVICE u32 values() const { return keys() + KEY_BYTES; }
+  DEVICE u32 keys() const { return slots + slot * this->slotBytes; }
+  DEVICE u32 values() const { return keys() + this->keyBytes; }
 
   // unit: address in global memory; null if none is left
-  DEVICE void fillKeys(int into, const u8* unit) const { fill<KEY_BYTES>(into, 0, 0, unit); }
-  DEVICE void fillValues(int into, const u8* unit) const { fill<VALUE_BYTES>(into, KEY_BYTES, 8, unit); }
+  DEVICE void fillKeys(int into, const u8* unit) const { fill(into, 0, this->keyBytes, 0, unit); }
+  DEVICE void fillValues(int into, const u8* unit) const { fill(into, this->keyBytes, this->valueBytes, 8, unit); }
 
   DEVICE void awaitKeys() const { await(0); }
   DEVICE void awaitValues() const { await(8); }
@@ -78,12 +86,12 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   }
 
 #if __CUDA_ARCH__ >= 900
-  template <int BYTES> DEVICE void fill(int into, int offset, int barrierOffset, const u8* unit) const {
+  DEVICE void fill(int into, int offset, int bytes, int barrierOffset, const u8* unit) const {
     if (lane != 0 || unit == nullptr) return;
     const u32 barrier = barriers + 16 * into + barrierOffset;
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"((u32)BYTES) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(barrier), "r"((u32)bytes) : "memory");
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, [%3], %4;"
-                 :: "r"(slots + into * SLOT_BYTES + offset), "l"(unit + offset), "r"((u32)BYTES), "r"(barrier), "l"(once)
+                 :: "r"(slots + into * this->slotBytes + offset), "l"(unit + offset), "r"((u32)bytes), "r"(barrier), "l"(once)
                  : "memory");
   }
 
@@ -96,14 +104,13 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
     } while (!there);
   }
 #else
-  template <int BYTES> DEVICE void fill(int into, int offset, int, const u8* unit) const {
-    static_assert(BYTES % 16 == 0, "copies are of 16 bytes");
+  DEVICE void fill(int into, int offset, int bytes, int, const u8* unit) const {
     if (unit != nullptr) {
-      const u32 to = slots + into * SLOT_BYTES + offset;
+      const u32 to = slots + into * this->slotBytes + offset;
 #pragma unroll
-      for (int i = 0; i < (BYTES + 511) / 512; i++) {
+      for (int i = 0; i < (bytes + 511) / 512; i++) {
         const int at = 512 * i + 16 * lane;
-        if (at < BYTES) {
+        if (at < bytes) {
           asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to + at), "l"(unit + offset + at) : "memory");
         }
       }
@@ -122,3 +129,5 @@ template <int KEY_BYTES, int VALUE_BYTES> struct Ring {
   }
 #endif
 };
+
+template <int KEY_BYTES, int VALUE_BYTES> using Ring = RingOf<FixedSlots<KEY_BYTES, VALUE_BYTES>>;

@@ -144,7 +144,7 @@ DEVICE void capLogits(float* logits, int vocabulary, float scale, float cap) {
 #pragma unroll 4
   for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
     const float x = scale * row[i];
-    row[i] = cap > 0.f ? cap * tanhf(x / cap) : x;
+    row[i] = softCap(x, cap);
   }
 }
 

@@ -119,9 +119,22 @@ template <class SPAN, class ROWS, class OTHER> DEVICE Group groupOfTwo(const ROW
   return Group::of<SPAN>(least, most);
 }
 
+// The token and channel of the number of field p in a word with a bit of each of four fragments.
+DEVICE int2 keyOfBit(int word, int p) {
+  const int lane = word % 32, r = lane >> 2, q = lane & 3, tile = p % 8 / 2, a = p % 2 + 2 * (p / 8);
+  return int2{32 * (a & 1) + 8 * tile + r, 16 * (word / 32) + 8 * (a >> 1) + 2 * q};
+}
+
+template <int D> DEVICE int2 valueOfBit(int word, int p) {
+  const int lane = word % 32, r = lane >> 2, q = lane & 3, index = word / 32 * 4 + p % 8 / 2, a = p % 2 + 2 * (p / 8);
+  const int step = index / (D / 16), tile = index % (D / 16);
+  return int2{32 * ((step >> 1) ^ (a & 1)) + 8 * (2 * (step & 1) + (a >> 1)) + 2 * q, D / 2 * (a & 1) + 8 * tile + r};
+}
+
 // Returns the token and channel of field p of a word of key codes; the field of the upper half is the next channel. Words
 // of 8 bits are half a fragment.
 template <int BITS> DEVICE int2 keyOf(int word, int p) {
+  if constexpr (BITS == 1) return keyOfBit(word, p);
   const int part = word & 3, lane = word / 4 % 32, chunk = word / 128, r = lane >> 2, q = lane & 3;
   // tile of 8 tokens of each group, 16 channels, register of the fragment
   const int tile = BITS == 2 ? 2 * (part & 1) + (p >> 1 & 1) : BITS == 4 ? part : 2 * (chunk & 1) + (part >> 1);
@@ -132,6 +145,7 @@ template <int BITS> DEVICE int2 keyOf(int word, int p) {
 
 // The same for value codes; the field of the upper half is the next token.
 template <int BITS, int D> DEVICE int2 valueOf(int word, int p) {
+  if constexpr (BITS == 1) return valueOfBit<D>(word, p);
   constexpr int WORDS = PackedPage<BITS, D>::WORDS;
   const int lane = word / 4 % 32, r = lane >> 2, q = lane & 3, index = word / 128 * 4 + (word & 3);
   const int step = index / WORDS, u = index % WORDS;
@@ -154,6 +168,29 @@ template <int D> DEVICE int2 valueZeroOf(int at) {
   return int2{32 * (part & 1) + 8 * (2 * (at / (64 * GROUPS)) + (part >> 1)) + 2 * (at / 16 & 3), 32 * (at / 64 % GROUPS)};
 }
 
+// A word of the codes of keys or values: its fields and which bits of a code these have.
+template <int BITS, int D> struct CodeWord {
+  int word;
+
+  DEVICE explicit CodeWord(int word) : word(word) {}
+  DEVICE int width() const { return BITS; }
+  DEVICE int2 keyAt(int p) const { return keyOf<BITS>(word, p); }
+  DEVICE int2 valueAt(int p) const { return valueOf<BITS, D>(word, p); }
+  DEVICE u32 field(u32 code) const { return code; }
+};
+
+template <int D> struct CodeWord<3, D> {
+  int word;
+  bool isLow;
+
+  DEVICE explicit CodeWord(int word) : word(word), isLow(word < PackedPage<2, D>::CODE_BYTES / 4) {}
+  DEVICE int width() const { return isLow ? 2 : 1; }
+  DEVICE int upperWord() const { return word - PackedPage<2, D>::CODE_BYTES / 4; }
+  DEVICE int2 keyAt(int p) const { return isLow ? keyOf<2>(word, p) : keyOf<1>(upperWord(), p); }
+  DEVICE int2 valueAt(int p) const { return isLow ? valueOf<2, D>(word, p) : valueOf<1, D>(upperWord(), p); }
+  DEVICE u32 field(u32 code) const { return isLow ? code & 3 : code >> 2; }
+};
+
 // Writes the words of a page's keys: codes, scales, zeros.
 // other: the fp16 page that shares scales with this one, if 128 tokens do
 template <class SPAN, int D, class ROWS, class OTHER>
@@ -173,13 +210,14 @@ DEVICE void packKeys(PackingMemory<D>& m, const ROWS& rows, const OTHER& other, 
     const int at = 4 * i, part = i & 3;
     u32 word = 0;
     if (at < Page::CODE_BYTES) {
+      const CodeWord<BITS, D> codes(i);
 #pragma unroll 1
-      for (int p = 0; p < 16 / BITS; p++) {
-        const int2 place = keyOf<BITS>(i, p);
+      for (int p = 0; p < 16 / codes.width(); p++) {
+        const int2 place = codes.keyAt(p);
         const int token = place.x, channel = place.y;
         const Group* groups = m.groups + token / 32 * D + channel;
-        word |= groups[0].code(span, rows(token, channel)) << BITS * p;
-        word |= groups[1].code(span, rows(token, channel + 1)) << (BITS * p + 16);
+        word |= codes.field(groups[0].code(span, rows(token, channel))) << codes.width() * p;
+        word |= codes.field(groups[1].code(span, rows(token, channel + 1))) << (codes.width() * p + 16);
       }
     } else {
       const bool zero = at >= Page::CODE_BYTES + Page::KEY_SCALE_BYTES;
@@ -211,13 +249,14 @@ DEVICE void packValues(PackingMemory<D>& m, const ROWS& rows, u32* out, int grou
     const int at = 4 * i, part = i & 3;
     u32 word = 0;
     if (at < Page::CODE_BYTES) {
+      const CodeWord<BITS, D> codes(i);
 #pragma unroll 1
-      for (int p = 0; p < 16 / BITS; p++) {
-        const int2 place = valueOf<BITS, D>(i, p);
+      for (int p = 0; p < 16 / codes.width(); p++) {
+        const int2 place = codes.valueAt(p);
         const int token = place.x, channel = place.y;
         const Group* groups = m.groups + token * GROUPS + channel / 32;
-        word |= groups[0].code(span, rows(token, channel)) << BITS * p;
-        word |= groups[GROUPS].code(span, rows(token + 1, channel)) << (BITS * p + 16);
+        word |= codes.field(groups[0].code(span, rows(token, channel))) << codes.width() * p;
+        word |= codes.field(groups[GROUPS].code(span, rows(token + 1, channel))) << (codes.width() * p + 16);
       }
     } else if (at < Page::CODE_BYTES + Page::VALUE_SCALE_BYTES) {
       const int e = at - Page::CODE_BYTES, quad = e / 16 & 3, upper = e / 64 & 1, index = e / 128 * 4 + part;
@@ -290,15 +329,33 @@ template <int BITS, int D> struct PackedPlaces {
     return word >> (16 * half + BITS * field) & ((1 << BITS) - 1);
   }
 
+  // index: of a fragment among those of 64 keys or of their values
+  DEVICE static u32 bit(const u8* codes, int index, int lane, int reg, int half) {
+    const u32 word = reinterpret_cast<const u32*>(codes)[index / 4 * 32 + lane];
+    return word >> (16 * half + 2 * (index % 4) + reg % 2 + 8 * (reg / 2)) & 1;
+  }
+
   DEVICE static u32 keyCode(const u8* page, int token, int channel) {
     const int tile = token % 32 / 8, step = channel / 16, reg = token / 32 + 2 * (channel % 16 / 8);
+    if constexpr (BITS == 1) return bit(page, 4 * step + tile, 4 * (token % 8) + channel % 8 / 2, reg, channel % 2);
+    if constexpr (BITS == 3) {
+      const u8* upper = page + PackedPage<2, D>::CODE_BYTES;
+      return PackedPlaces<2, D>::keyCode(page, token, channel) | PackedPlaces<1, D>::keyCode(upper, token, channel) << 2;
+    }
     return code(page, keyWord(step, tile, reg), 4 * (token % 8) + channel % 8 / 2, reg, tile % 2, channel % 2);
   }
 
-  DEVICE static u32 valueCode(const u8* page, int token, int channel) {
+  DEVICE static u32 valueCode(const u8* page, int token, int channel) { return codeOfValue(page + Page::KEY_BYTES, token, channel); }
+
+  DEVICE static u32 codeOfValue(const u8* values, int token, int channel) {
     const int upper = channel / (D / 2), tile = channel % (D / 2) / 8, reg = upper + 2 * (token % 16 / 8);
-    const int step = 2 * (token / 32 ^ upper) + token % 32 / 16;
-    return code(page + Page::KEY_BYTES, valueWord(step, tile, reg), 4 * (channel % 8) + token % 8 / 2, reg, tile % 2, token % 2);
+    const int step = 2 * (token / 32 ^ upper) + token % 32 / 16, lane = 4 * (channel % 8) + token % 8 / 2;
+    if constexpr (BITS == 1) return bit(values, step * (D / 16) + tile, lane, reg, token % 2);
+    if constexpr (BITS == 3) {
+      const u8* plane = values + PackedPage<2, D>::CODE_BYTES;
+      return PackedPlaces<2, D>::codeOfValue(values, token, channel) | PackedPlaces<1, D>::codeOfValue(plane, token, channel) << 2;
+    }
+    return code(values, valueWord(step, tile, reg), lane, reg, tile % 2, token % 2);
   }
 
   DEVICE static float half(const u8* at) { return toFloat(*reinterpret_cast<const u16*>(at)); }
@@ -325,8 +382,11 @@ template <int BITS, int D> struct PackedPlaces {
   }
 
   DEVICE static float value(const u8* page, int token, int channel, float unit = 1.f) {
-    const u8* values = page + Page::KEY_BYTES;
-    const u32 its = valueCode(page, token, channel);
+    return valueIn(page + Page::KEY_BYTES, token, channel, unit);
+  }
+
+  DEVICE static float valueIn(const u8* values, int token, int channel, float unit) {
+    const u32 its = codeOfValue(values, token, channel);
     const u8* scale = values + valueScaleAt(token, channel);
     const u8* zero = values + Page::CODE_BYTES + Page::VALUE_SCALE_BYTES + 64 * (token % 32 / 16 * Page::GROUPS + channel / 32) +
                      16 * (token % 8 / 2) + 4 * (token / 32 + 2 * (token % 16 / 8)) + 2 * (token % 2);

@@ -40,19 +40,41 @@ struct TurnWork : Work {
   }
 };
 
+// Pages with the same width in keys and values.
+template <int BITS, int D> struct FixedCodes : FixedSlots<PackedPage<BITS, D>::KEY_BYTES, PackedPage<BITS, D>::VALUE_BYTES> {
+  static constexpr int UNITS = BITS;   // of outputs, see Fields
+
+  FixedCodes() = default;
+  DEVICE explicit FixedCodes(const Attention&) {}
+
+  template <int SETS>
+  DEVICE void score(u32 keys, int lane, const PackedHeads<D> (&heads)[SETS], float scale, float (&x0)[SETS][4],
+                    float (&x1)[SETS][4]) const {
+    scorePage<BITS, D, SETS>(keys, lane, heads, scale, x0, x1);
+  }
+
+  template <int SETS>
+  DEVICE void add(u32 values, int lane, const u32 (&weights)[SETS][8], PackedHeads<D> (&heads)[SETS]) const {
+    addPage<BITS, D, SETS>(values, lane, weights, heads);
+  }
+};
+
 // The packed pages of a warp, over all turns of its block.
-template <int BYTES> struct PagesInTurn {
+template <class SLOTS> struct PagesInTurn : SLOTS {
   const Attention& a;
   const Turn* turns;
   int count, turn;
   u32 entry, end;    // in the table
   u32 headOffset;    // of the KV head's page
 
-  DEVICE PagesInTurn(const Attention& a, const Turn* turns, int count) : a(a), turns(turns), count(count), turn(0) { open(); }
+  DEVICE PagesInTurn(const SLOTS& slots, const Attention& a, const Turn* turns, int count)
+      : SLOTS(slots), a(a), turns(turns), count(count), turn(0) {
+    open();
+  }
 
   DEVICE void open() {
     const Turn& its = turns[turn];
-    headOffset = its.row() / a.headBlocks * BYTES;
+    headOffset = its.row() / a.headBlocks * this->slotBytes;
     entry = its.firstEntry + its.begin + threadIdx.x / 32;
     end = its.firstEntry + its.end;
   }
@@ -103,13 +125,13 @@ template <class LIMITS> DEVICE void skipHidden(const Attention& a, Turn* turns, 
 
 // Attends packed pages and fp16 pages, for up to four heads in each of SETS sets.
 // dynamic memory: rings of warps, outputs of warps, turns
-template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void attendInTurn(const Attention& a) {
-  using Page = PackedPage<BITS, D>;
+template <class CODES, int D, int SETS, class LIMITS = Unlimited> DEVICE void attendInTurn(const Attention& a) {
+  constexpr int UNITS = CODES::UNITS;
   __shared__ BlockMemory block;
   letNextBegin();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
-  Ring<Page::KEY_BYTES, Page::VALUE_BYTES> ring(dynamicMemory, block.barriers, warp, lane, a.stages);
-  float* outputs = reinterpret_cast<float*>(dynamicMemory + warps * a.stages * Page::BYTES);
+  RingOf<CODES> ring(dynamicMemory, block.barriers, warp, lane, a.stages, CODES(a));
+  float* outputs = reinterpret_cast<float*>(dynamicMemory + warps * a.stages * ring.slotBytes);
   Turn* turns = reinterpret_cast<Turn*>(outputs + warps * 4 * SETS * D);
   const u32 firstTurn = a.firstTurns[blockIdx.x];
   const int count = a.firstTurns[blockIdx.x + 1] - firstTurn;
@@ -125,7 +147,7 @@ template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void atten
 #pragma unroll
     for (int s = 0; s < SETS; s++) heads[s].load(rows + 4 * s * D, work.heads - 4 * s, lane);
   };
-  PagesInTurn<Page::BYTES> pages(a, turns, count);
+  PagesInTurn<CODES> pages(ring, a, turns, count);
   // The first addresses are loaded together, since each load is a round trip to memory.
   const u8* first[MOST_STAGES];
 #pragma unroll
@@ -161,7 +183,7 @@ template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void atten
       if (work.sequence.halfPages > 0) {
         attendTiles<D, SETS>(a, work, limits, heads);
 #pragma unroll
-        for (int s = 0; s < SETS; s++) heads[s].template toUnitsOfCodes<BITS>();
+        for (int s = 0; s < SETS; s++) heads[s].template toUnitsOfCodes<UNITS>();
       }
     }
     const int end = turns[t].end;
@@ -171,7 +193,7 @@ template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void atten
       float x0[SETS][4], x1[SETS][4];
       u32 own[4], weights[SETS][8];
       ring.awaitKeys();
-      scorePage<BITS, D, SETS>(ring.keys(), lane, heads, a.scale, x0, x1);
+      ring.score(ring.keys(), lane, heads, a.scale, x0, x1);
       ring.refillKeys(refill);
       if constexpr (LIMITS::LIMITED) limits.bound(page, Twice::upper(lane), lane, x0, x1);
 #pragma unroll
@@ -180,7 +202,7 @@ template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void atten
         weighPage<D>(heads[s], x0[s], x1[s], own, weights[s], factor0, factor1);
       }
       ring.awaitValues();
-      addPage<BITS, D, SETS>(ring.values(), lane, weights, heads);
+      ring.add(ring.values(), lane, weights, heads);
       ring.refillValues(refill);
       refill = next;
       ring.advance();
@@ -188,7 +210,7 @@ template <int BITS, int D, int SETS, class LIMITS = Unlimited> DEVICE void atten
 
     if (t > 0) __syncthreads();   // the outputs of the turn before have been added
 #pragma unroll
-    for (int s = 0; s < SETS; s++) leaveOutputs<BITS, D>(heads[s], s, SETS, warp, lane, block, outputs);
+    for (int s = 0; s < SETS; s++) leaveOutputs<UNITS, D>(heads[s], s, SETS, warp, lane, block, outputs);
     __syncthreads();
     const TurnWork work(a, turns[t]);
     addWarps(a, work, block, PlainOutputs<D, 4 * SETS>{outputs, a.outputs + work.row(a) * D});

@@ -26,6 +26,7 @@ module dev.kvasir.cuda {
   provides dev.kvasir.cuda.formats.PageFormatProvider with
       dev.kvasir.cuda.formats.Fp16FormatProvider,
       dev.kvasir.cuda.formats.kivi.KiviFormatProvider,
+      dev.kvasir.cuda.formats.kivi.KvtunerFormatProvider,
       dev.kvasir.cuda.formats.commvq.CommvqFormatProvider,
       dev.kvasir.cuda.formats.mead.MeadFormatProvider,
       dev.kvasir.cuda.formats.mixkvq.MixkvqFormatProvider,

@@ -3,6 +3,7 @@ package dev.kvasir;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -37,14 +38,54 @@ public record LoadOptions(
    */
   public record Adapter(Path file, float scale) {}
 
-  /** The device to compute on. */
-  public enum Device {
+  /**
+   * The device to compute on.
+   *
+   * @param number which of the devices of that kind, from 0 on
+   */
+  public record Device(Kind kind, int number) {
     /** The host's processor. */
-    CPU,
-    /** An NVIDIA GPU. Needs the module kvasir-cuda. */
-    CUDA,
+    public static final Device CPU = new Device(Kind.CPU, 0);
+
+    /** The first NVIDIA GPU. Needs the module kvasir-cuda. */
+    public static final Device CUDA = new Device(Kind.CUDA, 0);
+
     /** A GPU that supports the request if there is one, else the processor. */
-    AUTO
+    public static final Device AUTO = new Device(Kind.AUTO, 0);
+
+    /** The kinds of devices. */
+    public enum Kind {
+      CPU,
+      CUDA,
+      AUTO
+    }
+
+    public Device {
+      if (number < 0 || number > 0 && kind != Kind.CUDA) {
+        throw new IllegalArgumentException(
+            "the device is %s with number %d; expected %s"
+                .formatted(
+                    kind.name().toLowerCase(Locale.ROOT),
+                    number,
+                    kind == Kind.CUDA ? "0 or more" : "0"));
+      }
+    }
+
+    /**
+     * Returns an NVIDIA GPU. Loading a model fails if there is no such GPU.
+     *
+     * @param number from 0 on, in the driver's order
+     */
+    public static Device cuda(int number) {
+      return new Device(Kind.CUDA, number);
+    }
+
+    /** Returns the device as the option {@code --device} has it, such as {@code cuda:1}. */
+    @Override
+    public String toString() {
+      String name = kind.name().toLowerCase(Locale.ROOT);
+      return number == 0 ? name : "%s:%d".formatted(name, number);
+    }
   }
 
   /**

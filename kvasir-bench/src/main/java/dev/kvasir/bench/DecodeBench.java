@@ -89,7 +89,7 @@ final class DecodeBench implements Callable<Integer> {
     OptionValue.atLeastOne("--rounds", rounds);
     model.check();
     DeviceChoice choice = device.choice(specs);
-    isOnHost = choice.type() == Device.CPU;
+    isOnHost = choice.device().equals(Device.CPU);
     try (LoadedModel loaded = model.load(choice)) {
       checkContexts(loaded);
       specs.forEach(spec -> checkCapacity(loaded, spec));

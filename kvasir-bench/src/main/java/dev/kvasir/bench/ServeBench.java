@@ -440,7 +440,7 @@ final class ServeBench implements Callable<Integer> {
     err.printf("%s, session %d%n", spec, seed + 1);
     KvCache cache = loaded.newCache(spec);
     try {
-      return device.choice(List.of()).type() == Device.CPU
+      return device.choice(List.of()).device().equals(Device.CPU)
           ? RandomKv.fill(
               cache, loaded.config().cacheShape(), loaded.config().queryHeads(), sessionTokens)
           : RandomKv.read(loaded, cache, sessionTokens);

@@ -29,7 +29,7 @@ class GpuStorageTest {
   @ValueSource(strings = {"patternkv:2", "mixkvq", "commvq:2", "pmkvq:2"})
   void aGpuDoesNotStoreCachesWithTables(String cache) {
     String refusal =
-        "the cache '%s' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or --device"
+        "the cache '%s' cannot be stored from a GPU; expected fp16, kivi or kvtuner, or --device"
                 .formatted(cache)
             + " cpu";
     run("generate --device cuda --kv %s --session".formatted(cache), file()).isRefusedWith(refusal);

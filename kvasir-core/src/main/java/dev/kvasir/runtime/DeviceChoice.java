@@ -7,20 +7,18 @@ import java.util.List;
 /**
  * The device that a model computes on.
  *
- * @param ordinal index among the devices of that type
  * @param cacheSpecs caches that will be requested. What a device does not support is rejected
  *     before anything is loaded, or selects the processor.
  */
-public record DeviceChoice(Device type, int ordinal, List<CacheSpec> cacheSpecs) {
+public record DeviceChoice(Device device, List<CacheSpec> cacheSpecs) {
   public static final DeviceChoice CPU = new DeviceChoice(Device.CPU, List.of());
 
   public DeviceChoice {
     cacheSpecs = List.copyOf(cacheSpecs);
   }
 
-  /** Chooses the first device of a type. */
-  public DeviceChoice(Device type, List<CacheSpec> cacheSpecs) {
-    this(type, 0, cacheSpecs);
+  public Device.Kind kind() {
+    return device.kind();
   }
 
   /**
@@ -31,7 +29,7 @@ public record DeviceChoice(Device type, int ordinal, List<CacheSpec> cacheSpecs)
    *     sequences of one of the caches
    */
   public DeviceChoice storing() {
-    if (type != Device.CUDA) {
+    if (kind() != Device.Kind.CUDA) {
       return CPU;
     }
     EngineChoice.provider().ifPresent(device -> cacheSpecs.forEach(device::requireStorable));

@@ -13,7 +13,6 @@ import dev.kvasir.model.LoraAdapters;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.function.Supplier;
@@ -57,7 +56,7 @@ final class EngineChoice {
       requireProcessor();
       return withOutliers(onHost(file));
     }
-    return switch (options.device().type()) {
+    return switch (options.device().kind()) {
       case CPU -> onHost(file);
       case CUDA -> onDevice(file, () -> ModelConfig.of(file));
       case AUTO -> onDeviceOrHost(file, () -> ModelConfig.of(file), () -> onHost(file));
@@ -70,7 +69,7 @@ final class EngineChoice {
       requireProcessor();
       return withOutliers(onHost(folder));
     }
-    return switch (options.device().type()) {
+    return switch (options.device().kind()) {
       case CPU -> onHost(folder);
       case CUDA -> onDevice(SafetensorsFolder.open(folder), () -> ModelConfig.of(folder));
       case AUTO -> onDeviceOrHost(folder);
@@ -87,7 +86,7 @@ final class EngineChoice {
   }
 
   private void requireProcessor() {
-    if (options.device().type() == Device.CUDA) {
+    if (options.device().kind() == Device.Kind.CUDA) {
       throw new InvalidInputException(
           "the device is cuda; outliers and adapters are computed on the processor, expected the"
               + " device cpu");
@@ -160,7 +159,7 @@ final class EngineChoice {
         options.context().isPresent()
             ? config.withContextLength(options.context().getAsInt())
             : config,
-        options.device().ordinal(),
+        options.device().device().number(),
         options.device().cacheSpecs(),
         options.cacheBytes(),
         options.progress());
@@ -170,7 +169,7 @@ final class EngineChoice {
   static Optional<EngineProvider> provider() {
     return ServiceLoader.load(EngineProvider.class).stream()
         .map(ServiceLoader.Provider::get)
-        .filter(each -> each.device().equals(Device.CUDA.name().toLowerCase(Locale.ROOT)))
+        .filter(each -> each.device().equals(Device.CUDA.toString()))
         .findFirst();
   }
 

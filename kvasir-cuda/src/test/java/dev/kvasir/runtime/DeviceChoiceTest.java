@@ -20,14 +20,14 @@ class DeviceChoiceTest {
 
   @ParameterizedTest
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "CUDA")
-  void onlyANamedGpuStores(Device type) {
-    assertThat(new DeviceChoice(type, specs("fp16", "mead:2")).storing())
+  void onlyANamedGpuStores(Device.Kind kind) {
+    assertThat(new DeviceChoice(new Device(kind, 0), specs("fp16", "mead:2")).storing())
         .isEqualTo(DeviceChoice.CPU);
   }
 
   @Test
   void aGpuKeepsItsNumberAndItsCaches() {
-    DeviceChoice choice = new DeviceChoice(Device.CUDA, 3, specs("fp16", "kivi:2", "kivi:4"));
+    DeviceChoice choice = new DeviceChoice(Device.cuda(3), specs("fp16", "kivi:2", "kivi:4"));
     assertThat(choice.storing()).isEqualTo(choice);
   }
 
@@ -37,7 +37,7 @@ class DeviceChoiceTest {
     assertThatThrownBy(choice::storing)
         .isInstanceOf(InvalidInputException.class)
         .hasMessage(
-            "the cache 'patternkv:4' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4,"
+            "the cache 'patternkv:4' cannot be stored from a GPU; expected fp16, kivi or kvtuner,"
                 + " or --device cpu");
   }
 }

@@ -30,25 +30,21 @@ public final class DeviceArguments {
           "Where to compute: cpu; cuda, an NVIDIA GPU, or cuda:N, the GPU with that number, which"
               + " support some of the models and caches; or auto, the GPU if it supports the"
               + " request, else the CPU. What is saved or stored continues on a GPU only if cuda"
-              + " is named, with fp16, kivi:2 or kivi:4. Default: ${DEFAULT-VALUE}.")
+              + " is named, with fp16, kivi or kvtuner. Default: ${DEFAULT-VALUE}.")
   private String device;
 
   /**
    * @param kinds of caches that will be requested
    */
   public DeviceChoice choice(List<CacheSpec> kinds) {
-    return new DeviceChoice(requestedDevice(), ordinal(), kinds);
+    return new DeviceChoice(requestedDevice(), kinds);
   }
 
   private Device requestedDevice() {
-    return NUMBERED.matcher(device).matches()
-        ? Device.CUDA
-        : OptionValue.oneOf("--device", device, Device.class);
-  }
-
-  private int ordinal() {
     Matcher numbered = NUMBERED.matcher(device);
-    return numbered.matches() ? Integer.parseInt(numbered.group(1)) : 0;
+    return numbered.matches()
+        ? Device.cuda(Integer.parseInt(numbered.group(1)))
+        : new Device(OptionValue.oneOf("--device", device, Device.Kind.class), 0);
   }
 
   /**
@@ -67,7 +63,7 @@ public final class DeviceArguments {
    * @param option that needs the CPU
    */
   public void requireProcessor(String option) {
-    if (requestedDevice() == Device.CUDA) {
+    if (requestedDevice().kind() == Device.Kind.CUDA) {
       throw new InvalidInputException(
           "--device is %s; with %s expected cpu".formatted(device, option));
     }
@@ -80,13 +76,15 @@ public final class DeviceArguments {
    */
   public Predicate<CacheSpec> supportedCaches(
       ModelArguments model, ModelOutline outline, boolean stores) {
-    Device type = requestedDevice();
+    Device requested = requestedDevice();
     Optional<EngineProvider> provider =
         ServiceLoader.load(EngineProvider.class).stream()
             .map(ServiceLoader.Provider::get)
             .filter(each -> each.unavailableReason().isEmpty())
             .findFirst();
-    if (type == Device.CPU || stores && type == Device.AUTO || provider.isEmpty()) {
+    if (requested.equals(Device.CPU)
+        || stores && requested.equals(Device.AUTO)
+        || provider.isEmpty()) {
       return any -> true;
     }
     Predicate<CacheSpec> supported = spec -> isSupported(spec, provider.get(), model, outline);
@@ -117,7 +115,7 @@ public final class DeviceArguments {
 
   /** Prints the device of a model if it was chosen automatically. */
   public void report(LoadedModel model, Streams streams) {
-    if (requestedDevice() == Device.AUTO) {
+    if (requestedDevice().equals(Device.AUTO)) {
       streams.note("computes on %s".formatted(model.device()));
     }
   }

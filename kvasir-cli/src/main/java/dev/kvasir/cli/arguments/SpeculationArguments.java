@@ -36,7 +36,7 @@ public final class SpeculationArguments {
     boolean isExplicit =
         speculation.kind() == Speculation.Kind.NGRAM
             || speculation.kind() == Speculation.Kind.MODEL;
-    if (isExplicit && device.type() == Device.CUDA) {
+    if (isExplicit && device.kind() == Device.Kind.CUDA) {
       throw new InvalidInputException(
           "--speculate is %s; with --device cuda expected off or auto, since a card gives several"
                   .formatted(kind)

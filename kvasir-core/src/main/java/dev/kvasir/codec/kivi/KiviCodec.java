@@ -49,7 +49,8 @@ public final class KiviCodec implements StatelessCodec {
         memory, snapshot, kvHeads, found -> head(layer), operandPrecision);
   }
 
-  private HeadShape head(int layer) {
+  /** Returns the layout of a head in a layer. */
+  public HeadShape head(int layer) {
     return heads.get(heads.size() == 1 ? 0 : layer);
   }
 

@@ -5,7 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.invoke.MethodHandle;
 
-/** A kernel function, valid as long as its module. */
+/**
+ * A kernel function, valid as long as its module, which has one object for it. Limits are raised by
+ * one thread at a time.
+ */
 public final class Kernel {
   private static final int MAX_DYNAMIC_SHARED_BYTES = 8;
 
@@ -14,6 +17,7 @@ public final class Kernel {
 
   private final String name;
   private final long handle;
+  private int allowedBytes; // of dynamic shared memory, raised so far
 
   Kernel(String name, long handle) {
     this.name = name;
@@ -28,14 +32,23 @@ public final class Kernel {
     return handle;
   }
 
-  /** Raises the dynamic shared memory limit of the kernel, which is 48 KiB by default. */
+  /**
+   * Raises the dynamic shared memory limit of the kernel, which is 48 KiB by default. Allocates
+   * nothing on the heap, since every step may ask for it.
+   */
   public void allowSharedBytes(int bytes) {
+    if (bytes <= allowedBytes) {
+      return;
+    }
     try {
-      Driver.check(
-          (int) SET_ATTRIBUTE.invokeExact(handle, MAX_DYNAMIC_SHARED_BYTES, bytes),
-          "cuFuncSetAttribute of %s: %,d bytes of shared memory".formatted(name, bytes));
+      int result = (int) SET_ATTRIBUTE.invokeExact(handle, MAX_DYNAMIC_SHARED_BYTES, bytes);
+      if (result != 0) {
+        throw Driver.failure(
+            result, "cuFuncSetAttribute of %s: %,d bytes of shared memory".formatted(name, bytes));
+      }
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }
+    allowedBytes = bytes;
   }
 }

@@ -7,6 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The kernels of Kvasir, loaded into a CUDA context. */
 public final class KernelModule implements AutoCloseable {
@@ -20,6 +22,7 @@ public final class KernelModule implements AutoCloseable {
 
   private final CudaContext context;
   private final long handle;
+  private final Map<String, Kernel> kernels = new ConcurrentHashMap<>(); // by name
   private boolean closed;
 
   private KernelModule(CudaContext context, long handle) {
@@ -45,7 +48,12 @@ public final class KernelModule implements AutoCloseable {
     }
   }
 
+  /** Returns a kernel; the same one for a name, since limits are those of its function. */
   public Kernel kernel(String name) {
+    return kernels.computeIfAbsent(name, this::find);
+  }
+
+  private Kernel find(String name) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment at = arena.allocate(JAVA_LONG);
       Driver.check(

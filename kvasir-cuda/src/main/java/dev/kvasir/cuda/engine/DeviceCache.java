@@ -313,9 +313,7 @@ public final class DeviceCache implements KvCache {
 
   /** Returns the code bytes of packed pages. */
   private long codeBytes() {
-    long perPage =
-        TOKENS * shape.valuesPerToken() * resources.cacheConfig().format().bits() / Byte.SIZE;
-    return pages.codeBytes(perPage);
+    return pages.codeBytes(resources.cacheConfig().format().codeBytes(shape));
   }
 
   @Override

@@ -91,6 +91,9 @@ final class DeviceDecoder implements AutoCloseable {
   private int generatedRows; // which come first
   private int logitRowCount;
   private int generatedLogitRows; // which come first too
+  private RowCounts rowCounts = RowCounts.NONE;
+  private RowCounts logitRowCounts = RowCounts.NONE;
+  private StepGraphCache.Shape shape; // of the step before; null before the first
   private StepTimingListener listener = StepTimingListener.NONE;
   private final Runnable launch = this::launch;
 
@@ -293,18 +296,24 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
+  /** Returns the previous shape if nothing in it has changed. */
   private StepGraphCache.Shape shape() {
+    rowCounts = rowCounts.with(generatedRows, rows);
+    logitRowCounts = logitRowCounts.with(generatedLogitRows, logitRowCount);
     int singles = table.sequences();
     PagedAttention.LaunchPlan cut = singles > 0 ? resources.attention().launchPlan() : null;
-    return new StepGraphCache.Shape(
-        resources.cacheConfig(),
-        new RowCounts(generatedRows, rows),
-        new RowCounts(generatedLogitRows, logitRowCount),
-        singles,
-        cut,
-        chunks.count(),
-        chunkBlocks(),
-        dequantized.grids());
+    shape =
+        StepGraphCache.Shape.of(
+            shape,
+            resources.cacheConfig(),
+            rowCounts,
+            logitRowCounts,
+            singles,
+            cut,
+            chunks.count(),
+            chunkBlocks(),
+            dequantized.grids());
+    return shape;
   }
 
   /** Returns the thread blocks of the longest chunk per KV head. */
@@ -341,7 +350,7 @@ final class DeviceDecoder implements AutoCloseable {
     listener.begin(stream);
     kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
     listener.end(stream, "embedding");
-    RowCounts counts = new RowCounts(generatedRows, rows);
+    RowCounts counts = rowCounts.with(generatedRows, rows);
     DecoderKernels.RotatedRows rotated =
         new DecoderKernels.RotatedRows(projected, positionsOfRows, slotsAddress, queries, rows);
     DeviceMemory added = null;
@@ -375,7 +384,7 @@ final class DeviceDecoder implements AutoCloseable {
       added = update;
     }
     if (logitRowCount > 0) {
-      RowCounts logitCounts = new RowCounts(generatedLogitRows, logitRowCount);
+      RowCounts logitCounts = logitRowCounts.with(generatedLogitRows, logitRowCount);
       kernels.normalize(
           x,
           added,

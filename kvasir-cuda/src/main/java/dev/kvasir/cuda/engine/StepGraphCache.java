@@ -39,7 +39,45 @@ final class StepGraphCache implements AutoCloseable {
       PagedAttention.LaunchPlan launchPlan,
       int chunks,
       int chunkBlocks,
-      List<Integer> dequantized) {}
+      List<Integer> dequantized) {
+    /**
+     * Returns a shape.
+     *
+     * @param before returned if it is the same, as a step should allocate nothing; may be null
+     */
+    static Shape of(
+        Shape before,
+        DeviceCacheConfig cacheConfig,
+        RowCounts rows,
+        RowCounts logitRows,
+        int decodeRows,
+        PagedAttention.LaunchPlan launchPlan,
+        int chunks,
+        int chunkBlocks,
+        List<Integer> dequantized) {
+      boolean isSame =
+          before != null
+              && before.cacheConfig == cacheConfig
+              && before.rows == rows
+              && before.logitRows == logitRows
+              && before.decodeRows == decodeRows
+              && before.launchPlan == launchPlan
+              && before.chunks == chunks
+              && before.chunkBlocks == chunkBlocks
+              && before.dequantized.equals(dequantized);
+      return isSame
+          ? before
+          : new Shape(
+              cacheConfig,
+              rows,
+              logitRows,
+              decodeRows,
+              launchPlan,
+              chunks,
+              chunkBlocks,
+              dequantized);
+    }
+  }
 
   private final CudaStream stream;
   private final Map<Shape, CudaGraph> graphs = new LinkedHashMap<>(MAX_GRAPHS, 0.75f, true);

@@ -17,11 +17,13 @@ import java.util.function.Consumer;
  * <pre>
  * block      u32 position of its first token
  *            sizes of its pages
- *            pages // (layers, 2, kvHeads)
+ *            pages // (layers, 2, kvHeads); (2, layers, kvHeads) if layers have their own widths
  * residual   u32 tokens of the sequence, u32 whole blocks, u32 sinks
  *            sizes of fp16 pages
  *            pages of sinks, then of the window // (layers, pages, kvHeads)
- * sizes      u16 layers, u16 KV heads, u8 bits, u32 bytes of a page of one KV head
+ * sizes      u16 layers, u16 KV heads, u8 bits, u32 bytes of a page of one KV head;
+ *            bits are keys' * 16 + values' if these differ, and 255 with a checksum of the widths in
+ *            place of bytes if layers have their own
  * </pre>
  *
  * What follows the tokens of a page is written as zeros: it is from other sequences.
@@ -50,7 +52,7 @@ final class StoredForm {
   }
 
   private long bytes(PageFormat of, int pages) {
-    return (long) shape.layers() * pages * shape.kvHeads() * of.pageBytes(shape.keyDim());
+    return pages * of.packedBytes(shape);
   }
 
   /**
@@ -162,29 +164,29 @@ final class StoredForm {
 
   private void putSizes(PageFormat of, ByteBuffer out) {
     out.putShort((short) shape.layers()).putShort((short) shape.kvHeads());
-    out.put((byte) of.bits()).putInt(of.pageBytes(shape.keyDim()));
+    out.put((byte) of.storedWidths()).putInt(of.storedPageBytes(shape.keyDim()));
   }
 
   private void requireSizes(SnapshotHeader header, PageFormat of, ByteBuffer in) {
     int layers = Short.toUnsignedInt(in.getShort());
     int kvHeads = Short.toUnsignedInt(in.getShort());
-    int bits = Byte.toUnsignedInt(in.get());
+    int widths = Byte.toUnsignedInt(in.get());
     int headBytes = in.getInt();
     if (layers != shape.layers()
         || kvHeads != shape.kvHeads()
-        || bits != of.bits()
-        || headBytes != of.pageBytes(shape.keyDim())) {
+        || widths != of.storedWidths()
+        || headBytes != of.storedPageBytes(shape.keyDim())) {
       throw header.invalid(
           "has %d layers of %d KV heads with pages of %d bits and %d bytes; expected %d, %d, %d, %d"
               .formatted(
                   layers,
                   kvHeads,
-                  bits,
+                  widths,
                   headBytes,
                   shape.layers(),
                   shape.kvHeads(),
-                  of.bits(),
-                  of.pageBytes(shape.keyDim())));
+                  of.storedWidths(),
+                  of.storedPageBytes(shape.keyDim())));
     }
   }
 

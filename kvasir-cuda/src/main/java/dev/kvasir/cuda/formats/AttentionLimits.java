@@ -19,7 +19,7 @@ public record AttentionLimits(List<Integer> windows, float cap, int sinks) {
   public static final AttentionLimits NONE = new AttentionLimits(List.of(), 0, 0);
 
   /** A window that contains every context, and to which kernels add positions in 32 bits. */
-  private static final int ALL_POSITIONS = 1 << 28;
+  static final int ALL_POSITIONS = 1 << 28;
 
   /** Returns the limits of a model, without sinks. A window of the whole context is none. */
   public static AttentionLimits of(ModelConfig config) {
@@ -61,9 +61,9 @@ public record AttentionLimits(List<Integer> windows, float cap, int sinks) {
   public void check(PageFormat format) {
     if (any() && !format.attendsWithLimits()) {
       throw new DeviceException(
-          "attention on a device has no kernel of %s for layers with %s; expected fp16, kivi:2 or"
+          "attention on a device has no kernel of %s for layers with %s; expected fp16, kivi or"
                   .formatted(format, windows.isEmpty() ? "a soft cap" : "a sliding window")
-              + " kivi:4");
+              + " kvtuner");
     }
   }
 }

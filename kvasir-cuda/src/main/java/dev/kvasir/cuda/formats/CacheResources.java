@@ -58,7 +58,8 @@ public record CacheResources(
     int headDim = shape.headDim();
     PagePool fp16Pool =
         pools.pages(PageFormat.FP16.kernelName(), PageFormat.FP16.pageBytes(headDim));
-    PagePool packedPool = packedPool(format, pools, headDim);
+    PagePool packedPool =
+        format.isQuantized() && !format.requantizes() ? format.packedPool(pools, headDim) : null;
     int tableBytes = format.tableBytes(headDim);
     PagePool tablePool =
         tableBytes > 0 ? pools.pages(format.kernelName() + " tables", tableBytes) : null;
@@ -68,10 +69,7 @@ public record CacheResources(
             stream,
             format.newQuantizer(module, stream, cacheConfig, shape),
             new PageQuantizer.LayerStrides(
-                pools.layers(),
-                fp16Pool.layerStride(),
-                packedStride(format, packedPool),
-                stride(tablePool)),
+                pools.layers(), fp16Pool.layerStride(), stride(packedPool), stride(tablePool)),
             fp16Pool.pageBytes(),
             tablePool == null ? 0 : tablePool.pageBytes());
     AttentionLimits ownLimits = limits.withSinks(cacheConfig.sinks());
@@ -88,21 +86,6 @@ public record CacheResources(
         attention,
         PrefillAttention.of(module, format, shape, ownLimits),
         lock);
-  }
-
-  /** Returns the pool of quantized pages; null if they have none or several. */
-  private static PagePool packedPool(PageFormat format, PagePools pools, int headDim) {
-    if (!format.isQuantized() || format.requantizes()) {
-      return null;
-    }
-    return format.pagesSpanLayers()
-        ? pools.extents(
-            "%s of %d bytes".formatted(format.kernelName(), format.spanBytes()), format.spanBytes())
-        : pools.pages(format.kernelName(), format.pageBytes(headDim));
-  }
-
-  private static long packedStride(PageFormat format, PagePool pool) {
-    return format.pagesSpanLayers() ? 0 : stride(pool);
   }
 
   private static long stride(PagePool pool) {
@@ -143,7 +126,9 @@ public record CacheResources(
     }
     return new LayerOffsets(
         layer,
-        layer * packedStride(cacheConfig.format(), packedPool),
+        packedPool == null
+            ? 0
+            : cacheConfig.format().packedOffset(packedPool, attention.shape(), layer),
         layer * fp16Pool.layerStride(),
         layer * stride(tablePool),
         0,

@@ -32,6 +32,11 @@ public final class DequantizeKernel {
     this.kvHeads = kvHeads;
   }
 
+  /** Returns the launch, for arguments that stay the same. */
+  public Launch launch() {
+    return launch;
+  }
+
   /** Returns the launch; the caller sets further arguments. */
   public Launch prepare(int pages, long pairs, PageQuantizer.LayerStrides layers) {
     MemorySegment argument = launch.arguments();

@@ -29,7 +29,7 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
   public void requireStorable(String cache) {
     if (!format.isStorable()) {
       throw new DeviceException(
-          "the cache '%s' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or --device cpu"
+          "the cache '%s' cannot be stored from a GPU; expected fp16, kivi or kvtuner, or --device cpu"
               .formatted(cache));
     }
   }

@@ -6,6 +6,7 @@ import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.KernelModule;
+import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
 import java.util.SortedSet;
@@ -37,6 +38,29 @@ public interface PageFormat {
     return false;
   }
 
+  /** Returns the bytes of codes in a packed page of all layers. */
+  default long codeBytes(CacheShape shape) {
+    return Fp16Page.TOKENS * shape.valuesPerToken() * bits() / Byte.SIZE;
+  }
+
+  /** Returns the widths of a layer's codes as attention takes them; 0 if its kernel has one. */
+  default int codeWidths(int layer) {
+    return 0;
+  }
+
+  /**
+   * Returns the number that stored sequences name the widths of codes by: the bits, if all have the
+   * same.
+   */
+  default int storedWidths() {
+    return bits();
+  }
+
+  /** Returns the number that stored sequences name the size of a page by. */
+  default int storedPageBytes(int headDim) {
+    return pageBytes(headDim);
+  }
+
   /** Returns the number of consecutive blocks that are quantized together. */
   default int blocksPerRun() {
     return 1;
@@ -45,22 +69,32 @@ public interface PageFormat {
   /** Returns the format's part of kernel names. */
   String kernelName();
 
+  /** Returns the name of the kernel for {@link AttentionLimits}, given that of the other one. */
+  default String limitedKernel(String kernel) {
+    return kernel + "_limited";
+  }
+
   /** Returns the bytes of a page: 64 tokens of one KV head. */
   int pageBytes(int headDim);
-
-  /** Returns whether a page holds all layers, which differ in size, and has no stride of layers. */
-  default boolean pagesSpanLayers() {
-    return false;
-  }
-
-  /** Returns the bytes of a page that holds all layers. */
-  default int spanBytes() {
-    throw new IllegalStateException("%s has pages of one layer".formatted(this));
-  }
 
   /** Returns whether the two pages of a block are dequantized together only. */
   default boolean quantizesBlocks() {
     return false;
+  }
+
+  /** Returns the bytes of a packed page of all layers and KV heads. */
+  default long packedBytes(CacheShape shape) {
+    return (long) shape.layers() * shape.kvHeads() * pageBytes(shape.keyDim());
+  }
+
+  /** Returns the pool of packed pages. */
+  default PagePool packedPool(PagePools pools, int headDim) {
+    return pools.pages(kernelName(), pageBytes(headDim));
+  }
+
+  /** Returns the bytes from the first layer's packed page to that of another layer. */
+  default long packedOffset(PagePool pool, AttentionShape shape, int layer) {
+    return layer * pool.layerStride();
   }
 
   /** Returns the bytes that a warp reads at a time. */

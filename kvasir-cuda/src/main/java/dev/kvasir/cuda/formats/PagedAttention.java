@@ -34,11 +34,11 @@ import java.lang.foreign.MemorySegment;
  *                                                               96 u32 early, 100 u32 short split pages
  * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
  * 144 u64 first turns of blocks            152 u64 turns           160 u32 rows
- * 164 u32 window     168 f32 soft cap      172 u32 sinks
+ * 164 u32 window     168 f32 soft cap      172 u32 sinks           176 u32 widths of codes
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 176;
+  private static final int ARGUMENT_BYTES = 184;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final CudaContext context;
@@ -64,6 +64,7 @@ public final class PagedAttention implements AutoCloseable {
   private LayerOffsets offsets = LayerOffsets.FIRST;
   private final Tiling usualTiling;
   private Tiling tiling;
+  private int sharedBytes; // of that tiling
   private SplitPlan splitPlan;
   private LaunchPlan
       launchPlan; // kept while nothing in it changes, as a step should allocate little
@@ -110,7 +111,7 @@ public final class PagedAttention implements AutoCloseable {
     this.auxiliary = format.newAuxiliaryKernels(module, stream, shape, maxSequences);
     this.launch = new Launch(kernel, ARGUMENT_BYTES);
     this.argument = launch.arguments();
-    this.limitedKernel = limits.any() ? module.kernel(kernel.name() + "_limited") : null;
+    this.limitedKernel = limits.any() ? module.kernel(format.limitedKernel(kernel.name())) : null;
     this.limitedLaunch = limits.any() ? new Launch(limitedKernel, ARGUMENT_BYTES) : null;
     this.stepCapacity = SplitPlan.capacity(maxSequences) * rows();
     allocateParts(stepCapacity);
@@ -126,7 +127,9 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 104, auxiliary.tableAddress(0));
     argument.set(JAVA_INT, 160, rows());
     argument.set(JAVA_FLOAT, 168, (float) (LOG2_E * limits.cap()));
+    argument.set(JAVA_INT, 164, AttentionLimits.ALL_POSITIONS);
     argument.set(JAVA_INT, 172, limits.sinks());
+    selectWidths(0);
   }
 
   /** Returns the factor of dot products; softmax uses powers of two. */
@@ -191,18 +194,20 @@ public final class PagedAttention implements AutoCloseable {
   void plan(PageTable batch, Tiling chosen, SplitPlan shared, int blockCount) {
     check(batch);
     table = batch;
-    tiling = chosen;
+    if (!chosen.equals(tiling)) {
+      tiling = chosen;
+      sharedBytes = chosen.sharedBytes(format, shape.headDim(), blocks.sets());
+    }
     splitPlan = shared;
     ensureParts(splitPlan.splits() * rows() * table.sequences());
-    int sharedBytes = tiling.sharedBytes(format, shape.headDim(), blocks.sets());
     if (turns != null) {
       turns.plan(table, splitPlan, blockCount);
       argument.set(JAVA_LONG, 144, turns.firstTurnsAddress());
       argument.set(JAVA_LONG, 152, turns.turnsAddress());
     }
-    configure(kernel, launch, sharedBytes);
+    configure(kernel, launch);
     if (limitedLaunch != null) {
-      configure(limitedKernel, limitedLaunch, sharedBytes);
+      configure(limitedKernel, limitedLaunch);
     }
     argument.set(JAVA_LONG, 8, table.entriesAddress());
     argument.set(JAVA_INT, 88, splitPlan.maxPages());
@@ -212,7 +217,7 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 112, auxiliary.workspaceAddress());
   }
 
-  private void configure(Kernel planned, Launch with, int sharedBytes) {
+  private void configure(Kernel planned, Launch with) {
     planned.allowSharedBytes(sharedBytes);
     with.block(32 * tiling.warps()).shared(sharedBytes);
     if (turns == null) {
@@ -247,6 +252,11 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 120, layer.fourBit());
     argument.set(JAVA_LONG, 128, layer.twoBit());
     argument.set(JAVA_LONG, 136, layer.tables());
+    selectWidths(layer.layer());
+  }
+
+  private void selectWidths(int layer) {
+    argument.set(JAVA_INT, 176, format.codeWidths(layer));
   }
 
   /**
@@ -272,8 +282,8 @@ public final class PagedAttention implements AutoCloseable {
     if (limitedLaunch == null || !limits.bound(layer)) {
       return launch;
     }
-    argument.set(JAVA_INT, 164, limits.window(layer));
     limitedLaunch.arguments().copyFrom(argument);
+    limitedLaunch.arguments().set(JAVA_INT, 164, limits.window(layer));
     return limitedLaunch;
   }
 

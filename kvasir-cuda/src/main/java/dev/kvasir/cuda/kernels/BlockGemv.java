@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Multiplies up to 16 rows of generated tokens with weights in blocks. An output is the sum of
+ * Multiplies up to eight rows of generated tokens with weights in blocks. An output is the sum of
  * eight parts of the columns, which {@link BlockGemm} adds in the same order for more rows.
  *
  * <p>Its argument, with the offsets in gemv.cuh:
@@ -24,10 +24,8 @@ import java.util.Set;
  * </pre>
  */
 final class BlockGemv {
-  private static final int TILE_ROWS = 8;
-  private static final int MAX_TILES = 2;
-
-  static final int MAX_ROWS = TILE_ROWS * MAX_TILES;
+  /** More rows take less time with {@link BlockGemm}. */
+  static final int MAX_ROWS = 8;
 
   private static final int ARGUMENT_BYTES = 40;
   private static final int WARPS = 16;
@@ -50,30 +48,24 @@ final class BlockGemv {
 
   private final CudaStream stream;
   private final int multiprocessors;
-  private final Map<WeightFormat, Launch[]> launches = new EnumMap<>(WeightFormat.class);
+  private final Map<WeightFormat, Launch> launches = new EnumMap<>(WeightFormat.class);
 
   BlockGemv(KernelModule module, CudaStream stream, Set<WeightFormat> formats) {
     this.stream = stream;
     this.multiprocessors = module.context().device().multiprocessors();
     formats.stream()
         .filter(SLOTS::containsKey)
-        .forEach(format -> launches.put(format, launches(module, format, SLOTS.get(format))));
+        .forEach(format -> launches.put(format, launch(module, format, SLOTS.get(format))));
   }
 
-  /** Returns launches by tiles of rows, from one on. */
-  private static Launch[] launches(KernelModule module, WeightFormat format, int slots) {
-    Launch[] made = new Launch[MAX_TILES];
+  private static Launch launch(KernelModule module, WeightFormat format, int slots) {
     int shared = Math.max(WARPS * slots * format.blockBytes(), MIN_SHARED_BYTES);
-    for (int tiles = 1; tiles <= MAX_TILES; tiles++) {
-      Kernel kernel = module.kernel("gemv_%s_tiles%d".formatted(format.kernelName(), tiles));
-      kernel.allowSharedBytes(shared);
-      made[tiles - 1] =
-          new Launch(kernel, ARGUMENT_BYTES)
-              .block(32 * WARPS)
-              .shared(shared)
-              .programmaticDependent(true);
-    }
-    return made;
+    Kernel kernel = module.kernel("gemv_" + format.kernelName());
+    kernel.allowSharedBytes(shared);
+    return new Launch(kernel, ARGUMENT_BYTES)
+        .block(32 * WARPS)
+        .shared(shared)
+        .programmaticDependent(true);
   }
 
   /** Returns whether the rows of generated tokens are few enough. */
@@ -86,7 +78,7 @@ final class BlockGemv {
    * @param to device address of the first output
    */
   void multiply(DeviceMatrix matrix, BlockOperands operands, int count, long to, int stride) {
-    Launch launch = launches.get(matrix.format())[(count - 1) / TILE_ROWS];
+    Launch launch = launches.get(matrix.format());
     MemorySegment argument = launch.arguments();
     argument.set(JAVA_LONG, 0, matrix.codes().address());
     argument.set(JAVA_LONG, 8, operands.tiles().address());

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Activations for products with weights in blocks: halves in the order of {@link WeightBlocks}. A
- * few rows of generated tokens are in tiles of eight for {@link BlockGemv}; all others are row by
+ * few rows of generated tokens are in a tile of eight for {@link BlockGemv}; all others are row by
  * row for {@link BlockGemm}.
  *
  * @param rowCapacity rows that {@code rows} has memory for

@@ -48,10 +48,27 @@ record DeviceMatrix(
   /** Uploads matrices of one format and width, stacked vertically. */
   static DeviceMatrix of(
       CudaContext context, CudaStream stream, WeightFormat format, List<Tensor> stacked) {
+    try (PendingUploads uploads = new PendingUploads(stream)) {
+      return of(context, stream, uploads, format, stacked);
+    }
+  }
+
+  /**
+   * Submits the upload of matrices of one format and width, stacked vertically.
+   *
+   * @param uploads keeps the host memory until it has been read
+   */
+  static DeviceMatrix of(
+      CudaContext context,
+      CudaStream stream,
+      PendingUploads uploads,
+      WeightFormat format,
+      List<Tensor> stacked) {
     int columns = (int) stacked.getFirst().shape()[1];
     int rows = stacked.stream().mapToInt(each -> (int) each.shape()[0]).sum();
     DeviceMatrix matrix = empty(context, format, rows, columns);
-    try (WeightTiles tiles = new WeightTiles(format, columns, chunks(format, rows, columns))) {
+    WeightTiles tiles = new WeightTiles(format, columns, chunks(format, rows, columns));
+    try {
       int firstRow = 0;
       for (Tensor each : stacked) {
         tiles.write(each, firstRow);
@@ -60,7 +77,8 @@ record DeviceMatrix(
       upload(stream, matrix.codes, tiles.codes());
       upload(stream, matrix.scales, tiles.scales());
       upload(stream, matrix.minimums, tiles.minimums());
-      stream.synchronize();
+    } finally {
+      uploads.add(tiles, matrix.bytes());
     }
     return matrix;
   }

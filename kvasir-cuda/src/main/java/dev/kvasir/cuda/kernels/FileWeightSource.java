@@ -247,21 +247,23 @@ public final class FileWeightSource extends WeightSource {
     RoutedExperts experts = RoutedExperts.of(config, plan);
     List<StackedMatrices> gateAndUp = new ArrayList<>();
     List<StackedMatrices> down = new ArrayList<>();
-    try (Arena arena = Arena.ofShared()) { // several threads write the tiles of a matrix
+    try (Arena arena = Arena.ofShared(); // several threads write the tiles of a matrix
+        PendingUploads uploads = new PendingUploads(stream)) {
       for (int expert = 0; expert < config.experts().orElseThrow().count(); expert++) {
         Tensor gate = experts.gate(layer, expert, arena);
         Tensor up = experts.up(layer, expert, arena);
-        gateAndUp.add(inChunks(context, stream, List.of(gate, up)));
-        down.add(inChunks(context, stream, List.of(experts.down(layer, expert, arena))));
+        gateAndUp.add(inChunks(context, stream, uploads, List.of(gate, up)));
+        down.add(inChunks(context, stream, uploads, List.of(experts.down(layer, expert, arena))));
       }
     }
     DeviceMemory router = upload(context, stream, experts.router(layer).toFloats());
     return DeviceExperts.of(context, stream, router, gateAndUp, down);
   }
 
-  private StackedMatrices inChunks(CudaContext context, CudaStream stream, List<Tensor> tensors) {
+  private StackedMatrices inChunks(
+      CudaContext context, CudaStream stream, PendingUploads uploads, List<Tensor> tensors) {
     WeightFormat format = DeviceMatrix.format(plan.fileName(), tensors.getFirst(), false);
-    return new StackedMatrices(List.of(DeviceMatrix.of(context, stream, format, tensors)));
+    return new StackedMatrices(List.of(DeviceMatrix.of(context, stream, uploads, format, tensors)));
   }
 
   /** Stacks consecutive tensors of one format into one matrix. */

@@ -8,6 +8,13 @@ package dev.kvasir.cuda.kernels;
  * @param all number of rows
  */
 public record RowCounts(int generated, int all) {
+  public static final RowCounts NONE = new RowCounts(0, 0);
+
+  /** Returns these counts if they are the same, as a step should allocate nothing. */
+  public RowCounts with(int itsGenerated, int inAll) {
+    return generated == itsGenerated && all == inAll ? this : new RowCounts(itsGenerated, inAll);
+  }
+
   int prompt() {
     return all - generated;
   }

@@ -3,24 +3,45 @@ package dev.kvasir.cuda.kernels;
 import dev.kvasir.cuda.driver.Resources;
 import java.util.List;
 
-/** Vertically stacked matrices of one width, multiplied with the same activations. */
+/**
+ * Vertically stacked matrices of one width, multiplied with the same activations. Every launch asks
+ * for what they have, so no answer allocates on the heap.
+ */
 record StackedMatrices(List<DeviceMatrix> parts) implements AutoCloseable {
   int rows() {
-    return parts.stream().mapToInt(DeviceMatrix::rows).sum();
+    int rows = 0;
+    for (int i = 0; i < parts.size(); i++) {
+      rows += parts.get(i).rows();
+    }
+    return rows;
   }
 
   /** Returns whether any part is in chunks, whose products take quantized activations. */
   boolean hasChunks() {
-    return parts.stream().anyMatch(part -> !part.format().isBlocked());
+    return hasFormat(false);
   }
 
   /** Returns whether any part is in blocks. */
   boolean hasBlocks() {
-    return parts.stream().anyMatch(part -> part.format().isBlocked());
+    return hasFormat(true);
+  }
+
+  private boolean hasFormat(boolean blocked) {
+    for (int i = 0; i < parts.size(); i++) {
+      if (parts.get(i).format().isBlocked() == blocked) {
+        return true;
+      }
+    }
+    return false;
   }
 
   boolean hasHalves() {
-    return parts.stream().anyMatch(part -> part.format() == WeightFormat.HALVES);
+    for (int i = 0; i < parts.size(); i++) {
+      if (parts.get(i).format() == WeightFormat.HALVES) {
+        return true;
+      }
+    }
+    return false;
   }
 
   long bytes() {

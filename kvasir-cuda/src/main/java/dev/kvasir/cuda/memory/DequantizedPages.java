@@ -100,7 +100,11 @@ public final class DequantizedPages implements AutoCloseable {
 
   /** Returns the pages of the group that has most of them; groups take turns in the memory. */
   private int used() {
-    return Arrays.stream(used).max().orElseThrow();
+    int most = 0;
+    for (int pages : used) {
+      most = Math.max(most, pages);
+    }
+    return most;
   }
 
   /** Returns the number of pages that fit. */

@@ -9,8 +9,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * A pool of equally sized device pages. An allocated page spans all layers and is named by its
@@ -32,7 +30,7 @@ public final class PagePool implements AutoCloseable {
   private final MemoryPool bytes;
   private final int layers;
   private final long pageBytes;
-  private final TreeMap<Long, Slab> slabs = new TreeMap<>(); // by address
+  private final List<Slab> slabs = new ArrayList<>(); // by address
   private final Deque<Slab> open = new ArrayDeque<>(); // those with free pages
   private boolean closed;
 
@@ -116,7 +114,7 @@ public final class PagePool implements AutoCloseable {
       throw e;
     }
     for (Slab slab : fresh) {
-      slabs.put(slab.memory.address(), slab);
+      slabs.add(indexBefore(slab.memory.address()) + 1, slab);
       open.add(slab);
     }
     long[] pages = new long[count];
@@ -138,17 +136,33 @@ public final class PagePool implements AutoCloseable {
 
   /** Adds a reference to a page. */
   public synchronized void retain(long address) {
-    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
-    found.getValue().refCounts[number(found, address)]++;
+    Slab slab = slabs.get(indexBefore(address));
+    slab.refCounts[number(slab, address)]++;
   }
 
+  /** Returns whether several sequences hold a page. Every step asks, so it allocates nothing. */
   public synchronized boolean isShared(long address) {
-    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
-    return found.getValue().refCounts[number(found, address)] > 1;
+    Slab slab = slabs.get(indexBefore(address));
+    return slab.refCounts[number(slab, address)] > 1;
   }
 
-  private int number(Map.Entry<Long, Slab> slab, long address) {
-    return (int) ((address - slab.getKey()) / pageBytes);
+  /** Returns the index of the last slab that starts at or before an address; -1 if none does. */
+  private int indexBefore(long address) {
+    int low = 0;
+    int high = slabs.size();
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (Long.compareUnsigned(slabs.get(middle).memory.address(), address) <= 0) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low - 1;
+  }
+
+  private int number(Slab slab, long address) {
+    return (int) ((address - slab.memory.address()) / pageBytes);
   }
 
   /** Drops a reference to a page and frees it with the last one. */
@@ -159,12 +173,12 @@ public final class PagePool implements AutoCloseable {
   }
 
   private synchronized boolean dropReference(long address) {
-    Map.Entry<Long, Slab> found = slabs.floorEntry(address);
-    if (found == null) {
+    int index = indexBefore(address);
+    if (index < 0) {
       return false; // the engine was closed before this sequence
     }
-    Slab slab = found.getValue();
-    int page = number(found, address);
+    Slab slab = slabs.get(index);
+    int page = number(slab, address);
     if (--slab.refCounts[page] > 0) {
       return false;
     }
@@ -174,7 +188,7 @@ public final class PagePool implements AutoCloseable {
     }
     if (slab.freeCount == SLAB_PAGES && open.size() > 1) {
       open.remove(slab);
-      slabs.remove(found.getKey());
+      slabs.remove(index);
       context.enter();
       slab.memory.close(); // waits for pending device work
     }
@@ -190,9 +204,9 @@ public final class PagePool implements AutoCloseable {
     if (slabs.isEmpty()) {
       return;
     }
-    DeviceMemory first = slabs.firstEntry().getValue().memory;
+    DeviceMemory first = slabs.getFirst().memory;
     first.fillRandom(stream);
-    for (Slab slab : slabs.values()) {
+    for (Slab slab : slabs) {
       if (slab.memory != first) {
         slab.memory.copy(stream, 0, first);
       }
@@ -202,7 +216,7 @@ public final class PagePool implements AutoCloseable {
 
   public synchronized int allocated() {
     int count = 0;
-    for (Slab slab : slabs.values()) {
+    for (Slab slab : slabs) {
       count += SLAB_PAGES - slab.freeCount;
     }
     return count;
@@ -211,8 +225,7 @@ public final class PagePool implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    AutoCloseable[] all =
-        slabs.values().stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
+    AutoCloseable[] all = slabs.stream().map(slab -> slab.memory).toArray(AutoCloseable[]::new);
     slabs.clear();
     open.clear();
     Resources.closeAll(all);

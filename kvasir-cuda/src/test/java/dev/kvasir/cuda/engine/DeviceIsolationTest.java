@@ -63,6 +63,7 @@ class DeviceIsolationTest {
         "fp16",
         "kivi:2",
         "kivi:4,group=32,window=0",
+        "kivi:3,v=2",
         "patternkv:2,rope=static,sinks=16",
         "pmkvq:2,budget=8MiB,widths=same",
         "mixkvq,high=4.208,mid=2.238"

@@ -174,7 +174,8 @@ class FamilyEngineTest {
                 Stream.of(
                     Arguments.of(family, "fp16"),
                     Arguments.of(family, "kivi:4,window=32"),
-                    Arguments.of(family, "kivi:2,window=32,sinks=5,group=32")));
+                    Arguments.of(family, "kivi:2,window=32,sinks=5,group=32"),
+                    Arguments.of(family, "kivi:3,v=4,window=32,sinks=5,group=32")));
   }
 
   private LoadRequest request(SafetensorsFolder files, String cache) {
@@ -193,6 +194,8 @@ class FamilyEngineTest {
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       new CudaProvider().check(request(files, "fp16"));
       new CudaProvider().check(request(files, "kivi:2"));
+      new CudaProvider().check(request(files, "kivi:3,v=8"));
+      new CudaProvider().check(request(files, "kvtuner:3"));
     }
   }
 
@@ -203,7 +206,7 @@ class FamilyEngineTest {
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       assertThatThrownBy(() -> new CudaProvider().check(request(files, "patternkv:2,rope=static")))
           .isInstanceOf(DeviceException.class)
-          .hasMessageContaining("expected fp16, kivi:2 or kivi:4");
+          .hasMessageContaining("expected fp16, kivi or kvtuner");
     }
   }
 

@@ -58,8 +58,8 @@ class MeadEngineTest {
         "mead:3,tables=off,sinks=0,window=0" + EXACT,
         "mead:2" + EXACT,
         "mead:1.5,tables=tokens,first=coded" + EXACT,
-        "mead:2",
-        "mead:1.5,tables=off,first=coded"
+        "mead:1.5,tables=off,first=coded" + EXACT,
+        "mead:2"
       })
   void decodingAfterAPromptMatchesTheHost(String spec) throws IOException {
     int[] prose = BundledModel.prose();

@@ -56,7 +56,16 @@ class StoredFormTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"fp16, 16, 16384", "kivi:2, 2, 3072", "kivi:4, 4, 5120"})
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "fp16 | 16 | 16384",
+        "kivi:2 | 2 | 3072",
+        "kivi:4 | 4 | 5120",
+        "kivi:1 | 1 | 2048",
+        "kivi:2,k=4 | 66 | 4096",
+        "kivi:1,k=8 | 129 | 5632"
+      })
   void aBlockHasItsPositionAndTheSizesOfItsPages(String spec, int bits, int headBytes) {
     byte[] block = form(spec).block(272, StoredFormTest::fillRandom);
     ByteBuffer in = ByteBuffer.wrap(block).order(ByteOrder.LITTLE_ENDIAN);

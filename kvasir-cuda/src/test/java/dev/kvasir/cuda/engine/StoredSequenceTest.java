@@ -149,7 +149,8 @@ class StoredSequenceTest {
             "kivi:2,sinks=16",
             "kivi:4,sinks=65",
             "kivi:4,group=32,window=0",
-            "kivi:2,window=64,sinks=64")
+            "kivi:2,window=64,sinks=64",
+            "kivi:3,v=1,sinks=16")
         .flatMap(
             spec ->
                 IntStream.of(1, 63, 64, 65, 128, 129, 300, 700)
@@ -270,7 +271,7 @@ class StoredSequenceTest {
         .hasMessageMatching(
             "the rest of a stored cache has \\d whole blocks and 700 positions; 2 and 700 are"
                 + " there");
-    for (String other : List.of("kivi:4", "fp16", "kivi:2,sinks=16")) {
+    for (String other : List.of("kivi:4", "kivi:1,k=3", "fp16", "kivi:2,sinks=16")) {
       assertThatThrownBy(() -> restored(other, stored)).isInstanceOf(InvalidInputException.class);
     }
     assertThat(engine.memory().usedBytes()).isZero();
@@ -322,12 +323,12 @@ class StoredSequenceTest {
       assertThatThrownBy(cache::snapshot)
           .isInstanceOf(DeviceException.class)
           .hasMessageEndingWith(
-              "cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or --device cpu");
+              "cannot be stored from a GPU; expected fp16, kivi or kvtuner, or --device cpu");
     }
     Copied stored = stored("fp16", 1);
     assertThatThrownBy(() -> restored(spec, stored))
         .isInstanceOf(DeviceException.class)
-        .hasMessageEndingWith("expected fp16, kivi:2 or kivi:4, or --device cpu");
+        .hasMessageEndingWith("expected fp16, kivi or kvtuner, or --device cpu");
   }
 
   @Test

@@ -6,8 +6,12 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.DeviceFixture;
 import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.cuda.formats.kivi.CodeWidths;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
 import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PackedPage;
+import dev.kvasir.cuda.memory.PackedPageReader;
 import dev.kvasir.cuda.memory.PageTable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -179,7 +183,8 @@ final class DeviceBatch {
       }
       this.pairs = device.upload(list).address();
       this.pairCount = pairs.size() / 2;
-      quantizer = new KiviPageQuantizer(device.module, format, shape, keyGroup, valueGroup);
+      quantizer =
+          new KiviPageQuantizer(device.module, (KiviFormat) format, shape, keyGroup, valueGroup);
       quantizer.quantize(device.stream, pairCount, this.pairs, 0, PageQuantizer.LayerStrides.ONE);
     }
     table.upload(device.stream);
@@ -198,6 +203,12 @@ final class DeviceBatch {
     for (int left = tokens; left > 0; left -= Fp16Page.TOKENS) {
       table.addFp16(halfPlaces[sequence][page++], Math.min(left, Fp16Page.TOKENS));
     }
+  }
+
+  /** Returns what reads its packed pages. */
+  PackedPageReader reader() {
+    CodeWidths widths = ((KiviFormat) format).layer(0);
+    return new PackedPageReader(new PackedPage(widths.keys(), widths.values(), shape.headDim()));
   }
 
   MemorySegment halfPages() {

@@ -13,7 +13,7 @@ import dev.kvasir.codec.mixkvq.Salience;
 import dev.kvasir.codec.mixkvq.Thresholds;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.engine.CudaProvider;
-import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
 import dev.kvasir.cuda.formats.mixkvq.MixkvqFormat;
 import dev.kvasir.engine.Request;
 import dev.kvasir.error.InvalidInputException;
@@ -36,6 +36,10 @@ class DeviceCacheConfigTest {
         .isEqualTo(new DeviceCacheConfig(new KiviFormat(4), 32, 64, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,sinks=16")))
         .isEqualTo(new DeviceCacheConfig(new KiviFormat(2), 128, 128, 16));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:3")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(3), 128, 128, 0));
+    assertThat(DeviceCacheConfig.of(CacheSpec.parse("kivi:2,k=4,window=0")))
+        .isEqualTo(new DeviceCacheConfig(new KiviFormat(4, 2), 128, 0, 0));
     assertThat(DeviceCacheConfig.of(CacheSpec.parse("mixkvq,high=3,mid=2")))
         .isEqualTo(
             new DeviceCacheConfig(
@@ -69,6 +73,7 @@ class DeviceCacheConfigTest {
         "fp16",
         "kivi:2",
         "kivi:4,group=32,sinks=16",
+        "kivi:3,v=1",
         "patternkv:2",
         "patternkv:2,rope=static",
         "patternkv:4,rope=static,sinks=16",
@@ -100,21 +105,17 @@ class DeviceCacheConfigTest {
         "pmkvq:2,budget=pool | the cache 'pmkvq:2,budget=pool' has the pool's budget; on a device"
             + " expected one of its own",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"
-            + " commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, commvq, mixkvq,"
-            + " patternkv or pmkvq there, or --device cpu",
+            + " kvtuner, commvq, mead, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, kvtuner, commvq,"
+            + " mead, mixkvq, patternkv or pmkvq there, or --device cpu",
         "mixkvq,residual=64 | the cache 'mixkvq,residual=64' has residual=64; on a device expected"
             + " at least 128",
         "mixkvq,tiers=prompt | the cache 'mixkvq,tiers=prompt' has tiers=prompt; on a device"
             + " expected tiers=residual",
         "mixkvq,lookup=fast | the cache 'mixkvq,lookup=fast' has operands=8; on a device expected"
             + " 15",
-        "kivi:3 | the cache 'kivi:3' has 3 bits for keys and 3 for values; on a device expected 2"
-            + " or 4 for both",
-        "kivi:2,v=4 | the cache 'kivi:2,v=4' has 2 bits for keys and 4 for values; on a device"
-            + " expected 2 or 4 for both",
-        "kivi:2,widths=profile | the cache 'kivi:2,widths=profile' has widths of a profile; on a"
-            + " device expected the same in all layers",
+        "kvtuner:3,operands=8 | the cache 'kvtuner:3,operands=8' has operands=8; on a device"
+            + " expected 15",
         "fp16,rotary=8 | the cache 'fp16,rotary=8' has a width for rotary channels of latent keys;"
             + " a device has no latent keys",
         "kivi:4,rotary=16 | the cache 'kivi:4,rotary=16' has a width for rotary channels of latent"
@@ -144,7 +145,17 @@ class DeviceCacheConfigTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"fp16", "kivi:2", "kivi:4,sinks=16", "kivi:2,as=paper"})
+  @ValueSource(
+      strings = {
+        "fp16",
+        "kivi:2",
+        "kivi:4,sinks=16",
+        "kivi:2,as=paper",
+        "kivi:1",
+        "kivi:8,v=3",
+        "kivi:2,widths=profile",
+        "kvtuner:3"
+      })
   void cachesThatArePagesAloneAreStored(String spec) {
     assertThatCode(() -> new CudaProvider().requireStorable(CacheSpec.parse(spec)))
         .doesNotThrowAnyException();
@@ -163,7 +174,7 @@ class DeviceCacheConfigTest {
     assertThatThrownBy(() -> new CudaProvider().requireStorable(spec))
         .isInstanceOf(DeviceException.class)
         .hasMessage(
-            "the cache '%s' cannot be stored from a GPU; expected fp16, kivi:2 or kivi:4, or"
+            "the cache '%s' cannot be stored from a GPU; expected fp16, kivi or kvtuner, or"
                     .formatted(spec)
                 + " --device cpu");
   }

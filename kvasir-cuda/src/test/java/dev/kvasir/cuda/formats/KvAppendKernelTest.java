@@ -8,7 +8,7 @@ import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
-import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
 import dev.kvasir.cuda.formats.kivi.KiviPageQuantizer;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.HostCodes;
@@ -52,7 +52,7 @@ class KvAppendKernelTest extends DeviceTestCase {
   }
 
   static Stream<Arguments> everyPacking() {
-    return Stream.of(new KiviFormat(2), new KiviFormat(4))
+    return Formats.PACKED.stream()
         .flatMap(
             format ->
                 headDims()
@@ -74,7 +74,7 @@ class KvAppendKernelTest extends DeviceTestCase {
         new DeviceBatch(device, format, shape, List.of(new Tokens(5, 4 * TOKENS, 9)), 3)
             .quantized(keyGroup, valueGroup);
     List<MemorySegment> pages = batch.packedPages(0);
-    PackedPageReader layout = new PackedPageReader(format.bits(), headDim);
+    PackedPageReader layout = batch.reader();
     if (keyGroup > TOKENS) {
       checkPairs(batch, layout, pages, keyGroup);
     }
@@ -100,7 +100,7 @@ class KvAppendKernelTest extends DeviceTestCase {
     List<MemorySegment> packed = batch.packedPages(0);
     batch.dequantize();
     MemorySegment pages = batch.halfPages();
-    PackedPageReader from = new PackedPageReader(format.bits(), headDim);
+    PackedPageReader from = batch.reader();
     Fp16Page to = new Fp16Page(headDim);
     for (int token = 0; token < 4 * TOKENS; token++) {
       int place = token % TOKENS;

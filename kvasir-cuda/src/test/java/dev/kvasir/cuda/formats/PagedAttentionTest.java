@@ -12,7 +12,7 @@ import dev.kvasir.cuda.driver.DeviceTestCase;
 import dev.kvasir.cuda.formats.DeviceBatch.Tokens;
 import dev.kvasir.cuda.formats.PagedAttention.Tiling;
 import dev.kvasir.cuda.formats.ReferenceAttention.Bounds;
-import dev.kvasir.cuda.formats.kivi.KiviFormatProvider.KiviFormat;
+import dev.kvasir.cuda.formats.kivi.KiviFormat;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Random;

@@ -26,7 +26,7 @@ class PrefillAttentionTest extends DeviceTestCase {
   private static final double MAX_ERROR = 3e-3;
 
   static Stream<Arguments> everyFormatAndWidth() {
-    return Formats.ALL.stream()
+    return Formats.READ_BY_PROMPTS.stream()
         .flatMap(
             format -> HeadBlocks.HEAD_DIMS.stream().map(headDim -> Arguments.of(format, headDim)));
   }
@@ -43,7 +43,7 @@ class PrefillAttentionTest extends DeviceTestCase {
 
   /** Sinks have their own partially filled pages, and rows may be among them. */
   @ParameterizedTest
-  @FieldSource("dev.kvasir.cuda.formats.Formats#PACKED")
+  @FieldSource("dev.kvasir.cuda.formats.Formats#OWN")
   void sinksAreAttended(PageFormat format) {
     AttentionShape shape = new AttentionShape(8, 2, 64);
     check(format, shape, new Tokens(16, 0, 84), 100);
@@ -53,7 +53,7 @@ class PrefillAttentionTest extends DeviceTestCase {
   }
 
   static Stream<Arguments> everyFormatAndSharing() {
-    return Formats.ALL.stream()
+    return Formats.READ_BY_PROMPTS.stream()
         .flatMap(format -> Stream.of(1, 3, 5, 7, 16).map(sharing -> Arguments.of(format, sharing)));
   }
 
@@ -64,7 +64,7 @@ class PrefillAttentionTest extends DeviceTestCase {
   }
 
   static Stream<Arguments> everyFormatHeadDimAndWindow() {
-    return Formats.ALL.stream()
+    return Formats.READ_BY_PROMPTS.stream()
         .filter(PageFormat::attendsWithLimits)
         .flatMap(
             format ->

@@ -164,7 +164,7 @@ public final class ReferenceAttention {
 
   private void dequantize(
       List<MemorySegment> pages, int token, int kvHead, float[] keys, float[] values, int at) {
-    PackedPageReader layout = new PackedPageReader(batch.format().bits(), shape.headDim());
+    PackedPageReader layout = batch.reader();
     MemorySegment page =
         pages.get(token / Fp16Page.TOKENS).asSlice((long) kvHead * layout.bytes(), layout.bytes());
     for (int c = 0; c < shape.headDim(); c++) {

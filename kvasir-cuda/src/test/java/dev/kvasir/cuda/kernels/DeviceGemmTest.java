@@ -100,7 +100,7 @@ class DeviceGemmTest extends DeviceTestCase {
     DeviceMemory out = device.memory(4L * all * stack.rows());
     for (boolean generated : new boolean[] {false, true}) {
       MemorySegment wanted = null;
-      for (int count : new int[] {all, 1, 9, 16, 17, 60, 130, 257}) {
+      for (int count : new int[] {all, 1, 8, 9, 16, 17, 60, 130, 257}) {
         RowCounts counts = new RowCounts(generated ? count : 0, count);
         kernels.convertHalves(halves, COLUMNS, counts, stack, rows);
         kernels.multiply(stack, rows, counts, out);

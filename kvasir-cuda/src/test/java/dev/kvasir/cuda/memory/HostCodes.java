@@ -23,7 +23,7 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
   }
 
   public int code(int entry, int lane) {
-    return codes[entry * matrix.layout().columns() + lane];
+    return Byte.toUnsignedInt(codes[entry * matrix.layout().columns() + lane]);
   }
 
   public short scale(int entry, int lane) {
@@ -54,8 +54,8 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
     HostCodes host =
         of(
             side == 0
-                ? new RowScaledCodes(dim, tokens, reader.bits(), group)
-                : new RowScaledCodes(tokens, dim, reader.bits(), group),
+                ? new RowScaledCodes(dim, tokens, reader.bits(0), group)
+                : new RowScaledCodes(tokens, dim, reader.bits(1), group),
             numbers);
     for (int page = 0; page < pages.size(); page++) {
       MemorySegment found = codes.apply(pages.get(page));
@@ -78,7 +78,7 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
    */
   public void checkKey(
       PackedPageReader reader, MemorySegment page, int token, int channel, int column) {
-    assertThat(reader.code(page, reader.keyCodeBit(token, channel)))
+    assertThat(reader.code(page, reader.keyCodeBits(token, channel)))
         .isEqualTo(code(channel, column));
     assertThat(PackedPageReader.half(page, reader.keyScaleAt(token, channel)))
         .isEqualTo(scale(channel, column));
@@ -88,7 +88,7 @@ public record HostCodes(RowScaledCodes matrix, MemorySegment bytes, byte[] codes
 
   private void checkValue(
       PackedPageReader reader, MemorySegment page, int token, int channel, int row) {
-    assertThat(reader.code(page, reader.valueCodeBit(token, channel)))
+    assertThat(reader.code(page, reader.valueCodeBits(token, channel)))
         .isEqualTo(code(row, channel));
     assertThat(PackedPageReader.half(page, reader.valueScaleAt(token, channel)))
         .isEqualTo(scale(row, channel));

@@ -59,35 +59,49 @@ class PageLayoutTest {
   static Stream<Arguments> packedPages() {
     return headDims()
         .flatMap(
-            dim -> Stream.of(2, 4, 8).map(bits -> Arguments.of(new PackedPageReader(bits, dim))));
+            dim ->
+                Stream.of(
+                        new PackedPage(1, dim),
+                        new PackedPage(2, dim),
+                        new PackedPage(3, dim),
+                        new PackedPage(4, dim),
+                        new PackedPage(8, dim),
+                        new PackedPage(4, 2, dim),
+                        new PackedPage(1, 3, dim),
+                        new PackedPage(3, 8, dim))
+                    .map(layout -> Arguments.of(new PackedPageReader(layout))));
   }
 
   @ParameterizedTest
   @MethodSource("packedPages")
   void codesScalesAndZerosFillAPage(PackedPageReader page) {
     BitSet taken = new BitSet();
-    int firstBits = 0;
     for (int token = 0; token < TOKENS; token++) {
       for (int c = 0; c < page.headDim(); c++) {
-        firstBits += take(taken, page.keyCodeBit(token, c), page.bits());
-        firstBits += take(taken, page.valueCodeBit(token, c), page.bits());
+        takeFree(taken, page.keyCodeBits(token, c), page.bits(0));
+        takeFree(taken, page.valueCodeBits(token, c), page.bits(1));
         take(taken, 8 * page.keyScaleAt(token, c), 16);
         take(taken, 8 * page.keyZeroAt(token, c), 16);
         take(taken, 8 * page.valueScaleAt(token, c), 16);
         take(taken, 8 * page.valueZeroAt(token, c), 16);
       }
     }
-    assertThat(firstBits).isEqualTo(2 * TOKENS * page.headDim());
     assertThat(taken.nextClearBit(0)).isEqualTo(8 * page.bytes());
     assertThat(taken.length()).isEqualTo(8 * page.bytes());
     assertThat(page.bytes() % 128).isZero();
   }
 
-  /** Returns 1 if the first of some bits was free. */
-  private static int take(BitSet taken, int first, int count) {
-    int free = taken.get(first) ? 0 : 1;
+  /** Codes share no bits with each other. */
+  private static void takeFree(BitSet taken, int[] bits, int count) {
+    assertThat(bits).hasSize(count);
+    for (int bit : bits) {
+      assertThat(taken.get(bit)).isFalse();
+      taken.set(bit);
+    }
+  }
+
+  private static void take(BitSet taken, int first, int count) {
     taken.set(first, first + count);
-    return free;
   }
 
   @ParameterizedTest
@@ -115,11 +129,23 @@ class PageLayoutTest {
     "2, 128, 6144",
     "4, 128, 10240",
     "4, 256, 20480",
-    "8, 128, 18432"
+    "8, 128, 18432",
+    "1, 64, 2048",
+    "1, 96, 3456",
+    "3, 128, 8192"
   })
   void pageBytesMatchTheFormula(int bits, int headDim, int bytes) {
     assertThat(new PackedPage(bits, headDim).bytes()).isEqualTo(bytes);
     int pairs = headDim == 96 ? 3 : headDim / 64;
     assertThat(headDim * (16 * bits + 12) + 256 * pairs).isEqualTo(bytes);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"4, 2, 128, 8192", "2, 4, 128, 8192", "8, 1, 64, 5632", "1, 3, 96, 4992"})
+  void keysAndValuesTakeTheirOwnBits(int keyBits, int valueBits, int headDim, int bytes) {
+    PackedPage page = new PackedPage(keyBits, valueBits, headDim);
+    assertThat(page.bytes()).isEqualTo(bytes);
+    assertThat(page.keyBytes()).isEqualTo(8 * headDim * (keyBits + 1));
+    assertThat(page.bytes() % PackedPage.ALIGNMENT).isZero();
   }
 }

@@ -11,6 +11,7 @@ import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
 
 /**
@@ -22,6 +23,10 @@ import dev.kvasir.cuda.memory.PagePools;
  * @param model null if only sizes are needed
  */
 public record MeadFormat(String text, MeadModel model) implements CompactPageFormat {
+  /** With fewer warps, registers hold more, but attention takes longer on an H200. */
+  private static final int MAX_WARPS = 16;
+
+  private static final int DECODED_WARPS = 12;
   private static final int BLOCK_TOKENS = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
 
   @Override
@@ -42,11 +47,6 @@ public record MeadFormat(String text, MeadModel model) implements CompactPageFor
   }
 
   @Override
-  public boolean pagesSpanLayers() {
-    return true;
-  }
-
-  @Override
   public boolean quantizesBlocks() {
     return true;
   }
@@ -59,9 +59,25 @@ public record MeadFormat(String text, MeadModel model) implements CompactPageFor
     return Math.ceilDiv(layout.pageBytes(), parts) * Fp16Page.TOKENS;
   }
 
-  @Override
-  public int spanBytes() {
+  /** Returns the bytes of a page, which holds all layers. */
+  int spanBytes() {
     return model.layout().pageBytes();
+  }
+
+  @Override
+  public long packedBytes(CacheShape shape) {
+    return spanBytes();
+  }
+
+  @Override
+  public PagePool packedPool(PagePools pools, int headDim) {
+    return pools.extents("mead of %d bytes".formatted(spanBytes()), spanBytes());
+  }
+
+  /** Returns 0: the tables of attention have the offset of each layer. */
+  @Override
+  public long packedOffset(PagePool pool, AttentionShape shape, int layer) {
+    return 0;
   }
 
   /** Returns the bytes of a warp's outputs if pages are dequantized; otherwise copies are in it. */
@@ -78,6 +94,11 @@ public record MeadFormat(String text, MeadModel model) implements CompactPageFor
         ? 0
         : new MeadMemoryLayout(model.headDim()).warpBytes(model.layout().maxChunkBytes())
             - 2 * MeadMemoryLayout.UNIT_BYTES;
+  }
+
+  @Override
+  public int maxWarps() {
+    return model.isDecoded() ? DECODED_WARPS : MAX_WARPS;
   }
 
   @Override

@@ -21,7 +21,7 @@ record TokenScaledPage(PackedPage codes) {
   }
 
   int keyBytes() {
-    return codes.codeBytes() + Fp16Page.TOKENS * 2 * Short.BYTES;
+    return codes.keyCodeBytes() + Fp16Page.TOKENS * 2 * Short.BYTES;
   }
 
   int bytes() {
@@ -30,7 +30,7 @@ record TokenScaledPage(PackedPage codes) {
 
   /** Returns the offset of a key's scale. */
   int keyScaleAt(int token) {
-    return codes.codeBytes() + ROW_BYTES * (token / 32 * 8 + token % 8) + token % 32 / 8 * 2;
+    return codes.keyCodeBytes() + ROW_BYTES * (token / 32 * 8 + token % 8) + token % 32 / 8 * 2;
   }
 
   int keyZeroAt(int token) {

@@ -15,7 +15,7 @@ record TokenScaledPageReader(TokenScaledPage layout) {
   /** Returns the codes and values as a page whose key scales are missing. */
   private MemorySegment codes(MemorySegment page) {
     MemorySegment both = Arena.ofAuto().allocate(layout.codes().bytes(), 16);
-    MemorySegment.copy(page, 0, both, 0, layout.codes().codeBytes());
+    MemorySegment.copy(page, 0, both, 0, layout.codes().keyCodeBytes());
     int keyBytes = layout.codes().keyBytes();
     MemorySegment.copy(page, layout.keyBytes(), both, keyBytes, layout.codes().bytes() - keyBytes);
     return both;
@@ -41,7 +41,7 @@ record TokenScaledPageReader(TokenScaledPage layout) {
               ? reader.value(codes, token, channel, unit)
               : Math.fma(
                   half(page, layout.keyScaleAt(token)) * unit,
-                  reader.code(codes, reader.keyCodeBit(token, channel)),
+                  reader.code(codes, reader.keyCodeBits(token, channel)),
                   half(page, layout.keyZeroAt(token)));
     }
     return out;

@@ -26,7 +26,7 @@ class TokenScaledPageTest {
       places.set(page.keyZeroAt(token));
     }
     assertThat(places.cardinality()).isEqualTo(128);
-    assertThat(places.nextSetBit(0)).isEqualTo(page.codes().codeBytes());
+    assertThat(places.nextSetBit(0)).isEqualTo(page.codes().keyCodeBytes());
     assertThat(places.length()).isEqualTo(page.keyBytes() - 1);
   }
 }
