@@ -54,6 +54,7 @@ module dev.kvasir.core {
   exports dev.kvasir.codec.mead to
       dev.kvasir.bench,
       dev.kvasir.cli,
+      dev.kvasir.cuda,
       dev.kvasir.lab;
   exports dev.kvasir.codec.mixkvq to
       dev.kvasir.cli,

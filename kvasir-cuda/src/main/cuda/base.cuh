@@ -34,6 +34,12 @@ DEVICE u32 loadSharedWord(u32 address) {
   return v;
 }
 
+DEVICE uint2 loadSharedPair(u32 address) {
+  uint2 v;
+  asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address));
+  return v;
+}
+
 DEVICE u32 loadSharedShort(u32 address) {
   u16 v;
   asm volatile("ld.shared.u16 %0, [%1];" : "=h"(v) : "r"(address));

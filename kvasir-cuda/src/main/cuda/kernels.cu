@@ -7,6 +7,9 @@
 #include "gemm.cuh"
 #include "gemv.cuh"
 #include "kivi.cuh"
+#include "mead.cuh"
+#include "meadpack.cuh"
+#include "meadread.cuh"
 #include "mining.cuh"
 #include "mixed.cuh"
 #include "operands.cuh"
@@ -425,5 +428,33 @@ extern "C" __global__ void __launch_bounds__(256) multiply_commvq(const __grid_c
 extern "C" __global__ void __launch_bounds__(256) choose_commvq(const __grid_constant__ Network n, u32 width) {
   chooseBits(n, width);
 }
+
+// Residuals of predictions, with a width for each channel and tier.
+#define MEAD(D)                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(256) pack_mead_d##D(                                                     \
+      const __grid_constant__ MeadPacking p, const __grid_constant__ MeadTables t) {                                   \
+    packMead<D>(p, t);                                                                                                 \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) unpack_mead_d##D(                                                   \
+      const __grid_constant__ Unpacking unpacking, const __grid_constant__ MeadTables t) {                             \
+    unpackMead<D>(unpacking, t);                                                                                       \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(256) decode_mead_d##D(                                                   \
+      const __grid_constant__ MeadDecoding d, const __grid_constant__ MeadTables t) {                                  \
+    decodeMead<D>(d, t);                                                                                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(384, 1)                                                                 \
+      attend_mead_decoded_d##D##_sets1(const __grid_constant__ Attention a) {                                          \
+    attendDecoded<D>(a);                                                                                               \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(512, 1) attend_mead_d##D##_sets1(const __grid_constant__ Attention a) {  \
+    attendMead<D>(a);                                                                                                  \
+  }                                                                                                                    \
+  extern "C" __global__ void __launch_bounds__(D) finish_mead_d##D(                                                     \
+      const __grid_constant__ MeadFinishing f, const __grid_constant__ MeadTables t) {                                 \
+    finishMead<D>(f, t);                                                                                               \
+  }
+
+MEAD(64) MEAD(128)
 
 extern "C" __global__ void nothing() {}

@@ -98,12 +98,6 @@ DEVICE float loadSharedFloat(u32 address) {
   return v;
 }
 
-DEVICE uint2 loadSharedPair(u32 address) {
-  uint2 v;
-  asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(address));
-  return v;
-}
-
 // Returns the offset of a column's byte among the 512 of a tile.
 DEVICE int byteOf(int row, int column) {
   return 16 * (4 * (row % 8) + column % 16 / 4) + 4 * (row % 16 / 8 + 2 * (column % 32 / 16)) + column % 4;

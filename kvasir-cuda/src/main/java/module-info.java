@@ -10,6 +10,8 @@ module dev.kvasir.cuda {
       dev.kvasir.bench;
   exports dev.kvasir.cuda.formats.commvq to
       dev.kvasir.bench;
+  exports dev.kvasir.cuda.formats.mead to
+      dev.kvasir.bench;
   exports dev.kvasir.cuda.formats.mixkvq to
       dev.kvasir.bench;
   exports dev.kvasir.cuda.formats.patternkv to
@@ -26,6 +28,7 @@ module dev.kvasir.cuda {
       dev.kvasir.cuda.formats.kivi.KiviFormatProvider,
       dev.kvasir.cuda.formats.kivi.KvtunerFormatProvider,
       dev.kvasir.cuda.formats.commvq.CommvqFormatProvider,
+      dev.kvasir.cuda.formats.mead.MeadFormatProvider,
       dev.kvasir.cuda.formats.mixkvq.MixkvqFormatProvider,
       dev.kvasir.cuda.formats.patternkv.PatternkvFormatProvider,
       dev.kvasir.cuda.formats.pmkvq.PmkvqFormatProvider;

@@ -39,7 +39,8 @@ record GpuKind(String name, DeviceCacheConfig cacheConfig, int bits, boolean isS
 
   /** Returns the same kind of cache with tables that its spec lacks. */
   GpuKind with(DeviceCacheConfig other) {
-    return new GpuKind(name, other, bits, isSmoothed);
+    int otherBits = other.format() instanceof PmkvqFormat ? bits : other.format().bits();
+    return new GpuKind(name, other, otherBits, isSmoothed);
   }
 
   /** Adds random smoothing factors for one layer, if keys are divided by some. */

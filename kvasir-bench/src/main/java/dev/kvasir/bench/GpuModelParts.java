@@ -1,19 +1,28 @@
 package dev.kvasir.bench;
 
 import dev.kvasir.attention.AttentionShape;
+import dev.kvasir.cache.CacheSpec;
+import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
+import dev.kvasir.codec.ModelTables;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
 import dev.kvasir.codec.commvq.ValueCoding;
+import dev.kvasir.codec.mead.MeadParameters;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.commvq.CommvqCodebooks;
 import dev.kvasir.cuda.formats.commvq.CommvqFormat;
+import dev.kvasir.cuda.formats.mead.MeadFormat;
+import dev.kvasir.cuda.formats.mead.MeadModel;
 import dev.kvasir.cuda.formats.patternkv.PatternkvFormat;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.kernel.Rotation;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.Rope;
 import dev.kvasir.model.RopeLayout;
+import dev.kvasir.profile.Profile;
+import java.util.Optional;
 
 /** Adds random codebooks, or RoPE, to cache configurations that need them. */
 final class GpuModelParts {
@@ -67,6 +76,15 @@ final class GpuModelParts {
         yield with(
             cacheConfig, new CommvqFormat(commvq.bits(), commvq.values(), commvq.scoring(), model));
       }
+      case MeadFormat mead ->
+          with(
+              cacheConfig,
+              mead.withModel(
+                  new MeadModel(
+                      parameters(mead, heads, layers, rotation),
+                      rotation,
+                      cacheConfig.sinks(),
+                      positions)));
       case PatternkvFormat patternkv ->
           with(cacheConfig, patternkv.withRotation(rotation, cacheConfig.sinks(), positions));
       default -> cacheConfig;
@@ -82,6 +100,23 @@ final class GpuModelParts {
     }
     return RandomCodebookProfile.model(
         heads, sharing(heads, valueHeads), layers, commvq.bits(), rotation);
+  }
+
+  /** Returns random tables of a mean, without those of the first layer. */
+  private static MeadParameters parameters(
+      MeadFormat mead, AttentionShape heads, int layers, Rotation rotation) {
+    CacheShape shape = new CacheShape(layers, heads.kvHeads(), heads.headDim());
+    CacheContext context =
+        CacheContext.unknown()
+            .withRotation(Optional.of(rotation))
+            .withTables(Optional.of(new ModelTables()))
+            .withProfile(Optional.of(RandomMeadTables.addMeanTo(Profile.empty("random"), shape)));
+    return CacheSpec.parse(mead.text())
+        .config()
+        .cacheConfig(shape, context)
+        .codec()
+        .flatMap(MeadParameters::of)
+        .orElseThrow();
   }
 
   private static DeviceCacheConfig with(DeviceCacheConfig cacheConfig, PageFormat format) {

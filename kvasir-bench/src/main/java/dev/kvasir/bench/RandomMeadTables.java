@@ -24,18 +24,30 @@ final class RandomMeadTables {
   private final SplittableRandom random = new SplittableRandom(4);
   private final CacheShape shape;
 
-  private RandomMeadTables(CacheShape shape) {
+  private final int rows;
+
+  private RandomMeadTables(CacheShape shape, int rows) {
     this.shape = shape;
+    this.rows = rows;
   }
 
+  /** Adds a table of a row for each token. */
   static Profile addTo(Profile profile, CacheShape shape) {
-    RandomMeadTables random = new RandomMeadTables(shape);
-    List<List<HeadProfile>> layers =
-        Stream.generate(() -> Stream.generate(random::head).limit(shape.kvHeads()).toList())
-            .limit(shape.layers())
-            .toList();
     int[] tokenRows = IntStream.range(0, RandomKv.VOCABULARY).toArray();
-    return new MeadProfile(TableKind.TOKENS, layers, tokenRows).addTo(profile, shape);
+    RandomMeadTables random = new RandomMeadTables(shape, RandomKv.VOCABULARY);
+    return new MeadProfile(TableKind.TOKENS, random.layers(), tokenRows).addTo(profile, shape);
+  }
+
+  /** Adds a mean for all tokens. */
+  static Profile addMeanTo(Profile profile, CacheShape shape) {
+    RandomMeadTables random = new RandomMeadTables(shape, 1);
+    return new MeadProfile(TableKind.OFF, random.layers(), new int[0]).addTo(profile, shape);
+  }
+
+  private List<List<HeadProfile>> layers() {
+    return Stream.generate(() -> Stream.generate(this::head).limit(shape.kvHeads()).toList())
+        .limit(shape.layers())
+        .toList();
   }
 
   private HeadProfile head() {
@@ -83,7 +95,7 @@ final class RandomMeadTables {
   }
 
   private byte[] nibbles(int channels) {
-    byte[] nibbles = new byte[RandomKv.VOCABULARY * channels];
+    byte[] nibbles = new byte[rows * channels];
     for (int i = 0; i < nibbles.length; i++) {
       nibbles[i] = (byte) random.nextInt(16);
     }

@@ -42,8 +42,10 @@ class GpuStorageTest {
 
   @Test
   void aGpuStoresNoCacheThatItDoesNotSupport() {
+    run("generate --device cuda --kv rotatekv:2 --session", file())
+        .isRefusedWith("the cache 'rotatekv:2' is not supported on a device");
     run("generate --device cuda --kv mead:2 --session", file())
-        .isRefusedWith("the cache 'mead:2' is not supported on a device");
+        .isRefusedWith("the cache 'mead:2' cannot be stored from a GPU");
   }
 
   @Test

@@ -70,7 +70,12 @@ final class RowEncoder {
         codedChannels++;
       }
     }
-    double deviation = Math.max(Math.sqrt(sum / Math.max(1, codedChannels)), MIN_DEVIATION);
+    return scaleOf(Math.sqrt(sum / Math.max(1, codedChannels)));
+  }
+
+  /** Returns the scale that is nearest to a deviation. */
+  static int scaleOf(double measured) {
+    double deviation = Math.max(measured, MIN_DEVIATION);
     long steps = (long) Math.rint(StrictMath.log(deviation) / (LOG_2 * RowCodeLayout.OCTAVES));
     return (int) Math.clamp(steps + RowCodeLayout.SCALE_OF_ONE, 0, RowCodeLayout.SCALES - 1L);
   }

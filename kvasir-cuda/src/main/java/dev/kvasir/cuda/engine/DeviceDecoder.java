@@ -243,6 +243,7 @@ final class DeviceDecoder implements AutoCloseable {
   /** Adds a row to the current chunk. */
   void addRow(SequencePages sequence, int token, int position, boolean wanted) {
     slots[rows] = sequence.slot(position);
+    sequence.observeToken(position, token);
     tokens[rows] = token;
     positions[rows] = position;
     if (wanted) {

@@ -132,6 +132,11 @@ sealed class SequencePages permits RequantizingPages {
     return fp16[within / TOKENS] | within % TOKENS;
   }
 
+  /** Passes the id of an appended token to the tables. */
+  void observeToken(int position, int token) {
+    tables.observeToken(position, token);
+  }
+
   /** Adds the sequence to a table, as seen by the last of its first {@code tokens} tokens. */
   void addTo(PageTable table, int tokens) {
     tables.observeQuery(tokens - 1);
@@ -382,7 +387,9 @@ sealed class SequencePages permits RequantizingPages {
     int cut = Math.ceilDiv(behind - retained * TOKENS, TOKENS);
     long[] dropped = Arrays.copyOfRange(packed, retained, packed.length);
     try {
-      boolean unpacks = cut > 0 && dequantize(Arrays.copyOf(dropped, cut), retained);
+      boolean unpacks =
+          cut > 0 && dequantize(Arrays.copyOf(dropped, dequantizedPages(cut)), retained);
+      truncateFp16(Math.min(cut, fp16.length));
       return cut == 0 || unpacks ? tokens : sinkTokens + retained * TOKENS;
     } finally {
       packed = Arrays.copyOf(packed, retained);
@@ -390,6 +397,11 @@ sealed class SequencePages permits RequantizingPages {
       truncateSinks(Math.ceilDiv(Math.min(tokens, sinkTokens), TOKENS));
       truncateTables(tokens);
     }
+  }
+
+  /** Returns how many pages must be dequantized for the first pages of a block. */
+  private int dequantizedPages(int pages) {
+    return resources.cacheConfig().format().quantizesBlocks() ? BLOCK_PAGES : pages;
   }
 
   private void truncateTables(int tokens) {

@@ -77,6 +77,11 @@ public interface PageFormat {
   /** Returns the bytes of a page: 64 tokens of one KV head. */
   int pageBytes(int headDim);
 
+  /** Returns whether the two pages of a block are dequantized together only. */
+  default boolean quantizesBlocks() {
+    return false;
+  }
+
   /** Returns the bytes of a packed page of all layers and KV heads. */
   default long packedBytes(CacheShape shape) {
     return (long) shape.layers() * shape.kvHeads() * pageBytes(shape.keyDim());

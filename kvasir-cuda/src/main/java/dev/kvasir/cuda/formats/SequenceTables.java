@@ -36,6 +36,9 @@ public interface SequenceTables {
     return NO_ENTRIES;
   }
 
+  /** Called when a token is appended, before its step. */
+  default void observeToken(int position, int token) {}
+
   /** Called before a token's query attends, once for all layers. */
   default void observeQuery(int position) {}
 

@@ -105,9 +105,9 @@ class DeviceCacheConfigTest {
         "pmkvq:2,budget=pool | the cache 'pmkvq:2,budget=pool' has the pool's budget; on a device"
             + " expected one of its own",
         "rotatekv:2 | the cache 'rotatekv:2' is not supported on a device; expected fp16, kivi,"
-            + " kvtuner, commvq, mixkvq, patternkv or pmkvq there, or --device cpu",
-        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, kvtuner, commvq, mixkvq,"
-            + " patternkv or pmkvq there, or --device cpu",
+            + " kvtuner, commvq, mead, mixkvq, patternkv or pmkvq there, or --device cpu",
+        "fp32 | the cache 'fp32' is not supported on a device; expected fp16, kivi, kvtuner, commvq,"
+            + " mead, mixkvq, patternkv or pmkvq there, or --device cpu",
         "mixkvq,residual=64 | the cache 'mixkvq,residual=64' has residual=64; on a device expected"
             + " at least 128",
         "mixkvq,tiers=prompt | the cache 'mixkvq,tiers=prompt' has tiers=prompt; on a device"

@@ -10,6 +10,7 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.driver.Launch;
 import dev.kvasir.cuda.driver.Resources;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
+import dev.kvasir.cuda.formats.GrowingMemory;
 import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.SplitPlan;
 import dev.kvasir.cuda.memory.PageTable;

@@ -1,4 +1,4 @@
-package dev.kvasir.cuda.formats.commvq;
+package dev.kvasir.cuda.formats;
 
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.DeviceMemory;
@@ -7,16 +7,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Device memory that grows. Smaller memory stays allocated, because captured graphs use it. */
-final class GrowingMemory implements AutoCloseable {
+public final class GrowingMemory implements AutoCloseable {
   private final CudaContext context;
   private final List<AutoCloseable> allocated = new ArrayList<>();
   private DeviceMemory largest; // null until first needed
 
-  GrowingMemory(CudaContext context) {
+  public GrowingMemory(CudaContext context) {
     this.context = context;
   }
 
-  void ensureCapacity(long bytes) {
+  public void ensureCapacity(long bytes) {
     if (largest == null || largest.bytes() < bytes) {
       largest = context.allocate(Long.highestOneBit(bytes) << 1);
       allocated.add(largest);
@@ -24,7 +24,7 @@ final class GrowingMemory implements AutoCloseable {
   }
 
   /** Returns the address of the largest memory; 0 if there is none. */
-  long address() {
+  public long address() {
     return largest == null ? 0 : largest.address();
   }
 
