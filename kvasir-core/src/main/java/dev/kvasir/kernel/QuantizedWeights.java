@@ -156,8 +156,7 @@ public final class QuantizedWeights implements Matrix {
   /** Writes a row's codes into its tile, whose bits must be zero before. */
   private void placeRow(byte[] source, int at, int row, byte[] tile) {
     // A fresh process does this for all weights before the JIT has compiled anything, so these
-    // loops
-    // execute few instructions per code.
+    // loops execute few instructions per code.
     if (coding.bits() < 8) {
       int runColumns = runColumns();
       for (int column = 0; column < columns; column += runColumns) {

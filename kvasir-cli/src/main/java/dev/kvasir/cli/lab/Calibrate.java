@@ -1,6 +1,5 @@
 package dev.kvasir.cli.lab;
 
-import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.MethodHelp;
 import dev.kvasir.cli.arguments.ModelArguments;
@@ -10,7 +9,6 @@ import dev.kvasir.cli.origin.Origin;
 import dev.kvasir.cli.terminal.Interruption;
 import dev.kvasir.cli.terminal.Streams;
 import dev.kvasir.error.InvalidInputException;
-import dev.kvasir.format.AtomicFile;
 import dev.kvasir.kernel.WorkerPool;
 import dev.kvasir.lab.calibrator.CalibrationContext;
 import dev.kvasir.lab.calibrator.CalibrationPlan;
@@ -107,30 +105,20 @@ public final class Calibrate implements Callable<Integer> {
     Calibrator calibrator = calibrator(target);
     CalibratorOptions.rejectForeign(spec, target);
     forecast.check();
-    if (out == null && model.isBundled() && !forecast.isForecastOnly()) {
-      throw new InvalidInputException(
-          "--out is missing; expected the profile to write, because the bundled model uses its own");
+    if (!forecast.isForecastOnly()) {
+      ProfileDestination.check(out, model);
     }
     CalibrationPlan plan = calibrator.plan(request(calibrator, target));
     ModelOutline outline = model.outline(load);
-    chooseOut(outline);
+    if (out != null || !forecast.isForecastOnly()) {
+      out = ProfileDestination.choose(out, outline);
+    }
     checkFits(outline);
     if (calibrator.isDistributed()) {
       return runWithForecast(plan);
     }
     rejectOptionsOfLongWork();
     return runInThisProcess(plan);
-  }
-
-  /** Saves the profile where it is found by the model's fingerprint, if no file was given. */
-  private void chooseOut(ModelOutline outline) {
-    if (out == null && !forecast.isForecastOnly()) {
-      out = UserFolder.ofThisProcess().profile(outline.fingerprint());
-      AtomicFile.createFolderOf(out);
-    }
-    if (out != null) {
-      AtomicFile.checkWritable(out);
-    }
   }
 
   /** Rejects options that do not fit the model, before its weights are loaded. */

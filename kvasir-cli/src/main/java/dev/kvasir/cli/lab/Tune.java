@@ -1,7 +1,6 @@
 package dev.kvasir.cli.lab;
 
 import dev.kvasir.cache.CacheSpec;
-import dev.kvasir.choice.UserFolder;
 import dev.kvasir.cli.arguments.LoadArguments;
 import dev.kvasir.cli.arguments.ModelArguments;
 import dev.kvasir.cli.arguments.ModelOutline;
@@ -174,7 +173,9 @@ public final class Tune implements Callable<Integer> {
     check();
     Sources sources = sources();
     ModelOutline outline = model.outline(load);
-    chooseOut(outline);
+    if (trials > 0) {
+      out = ProfileDestination.choose(out, outline);
+    }
     checkFits(outline);
     try (LoadedModel loaded = model.load(cluster.fitToCluster(load.options()), streams);
         Interruption interruption = Interruption.install()) {
@@ -228,9 +229,8 @@ public final class Tune implements Callable<Integer> {
           "--trials is %d; expected at least 1, or 0 with --scatter FILE or --json FILE"
               .formatted(trials));
     }
-    if (trials > 0 && out == null && model.isBundled()) {
-      throw new InvalidInputException(
-          "--out is missing; expected the profile to write, because the bundled model uses its own");
+    if (trials > 0) {
+      ProfileDestination.check(out, model);
     }
     if (scatter != null) {
       AtomicFile.checkWritable(scatter);
@@ -238,18 +238,6 @@ public final class Tune implements Callable<Integer> {
     if (json != null) {
       AtomicFile.checkWritable(json);
     }
-  }
-
-  /** Saves the profile where it is found by the model's fingerprint, if no file was given. */
-  private void chooseOut(ModelOutline outline) {
-    if (trials == 0) {
-      return;
-    }
-    if (out == null) {
-      out = UserFolder.ofThisProcess().profile(outline.fingerprint());
-      AtomicFile.createFolderOf(out);
-    }
-    AtomicFile.checkWritable(out);
   }
 
   /** Rejects options that do not fit the model, before its weights are loaded. */
