@@ -60,7 +60,7 @@ final class JsonCallReader implements Reader {
     }
     return switch (state) {
       case OPEN -> c == '{' ? open() : Step.MALFORMED;
-      case KEY_OR_CLOSE -> c == '}' ? close() : beginKey(c);
+      case KEY_OR_CLOSE -> isDoubled(c) ? open() : c == '}' ? close() : beginKey(c);
       case COLON -> next(c == ':', State.VALUE);
       case VALUE -> beginValue(c);
       case AFTER_VALUE -> c == '}' ? close() : next(c == ',', State.KEY_OR_CLOSE);
@@ -76,6 +76,14 @@ final class JsonCallReader implements Reader {
     depth++;
     state = State.KEY_OR_CLOSE;
     return Step.MORE;
+  }
+
+  /**
+   * Returns whether an object is opened twice. Qwen 2.5 Coder does so, since the prompt of its
+   * template shows the form of a call in doubled braces.
+   */
+  private boolean isDoubled(char c) {
+    return c == '{' && depth == 1 && key == null && !isStrict;
   }
 
   private Step beginKey(char c) {

@@ -91,7 +91,11 @@ class MessageParserTest {
             format,
             "<tool_call>{\"type\": \"function\", \"function\": {\"name\": \"f\", \"arguments\":"
                 + " {\"on\": True}}}</tool_call>",
-            "call:f {\"on\":true}"));
+            "call:f {\"on\":true}"),
+        sample(
+            format,
+            "<tool_call>\n{{\"name\": \"f\", \"arguments\": {\"city\": \"Rome\"}}}\n</tool_call>",
+            "call:f {\"city\":\"Rome\"}"));
   }
 
   private static Stream<Sample> invokes() {
