@@ -30,7 +30,7 @@ public final class ShallowModel {
 
   /** Returns whether a cache type works without data learned from the whole model. */
   public static boolean serves(String spec) {
-    return TRAINED.stream().noneMatch(spec::startsWith);
+    return spec.contains("profile=none") || TRAINED.stream().noneMatch(spec::startsWith);
   }
 
   /** Writes the model file. */

@@ -168,7 +168,7 @@ class RepackedSessionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"mixkvq,high=1.9,mid=1.6", "mead:1.5"})
+  @ValueSource(strings = {"mixkvq,high=1.9,mid=1.6", "mead:1.5,profile=none"})
   void kindsThatQuantizeByAttentionAreRefused(String spec) {
     use(spec);
     Path file = saved("kivi:2");

@@ -18,7 +18,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,19 +34,31 @@ class SharedPrefixTest {
   private static final int STEP = 256;
   private static final GenerationSettings GREEDY = GenerationSettings.greedy().withMaxTokens(8);
 
-  @TempDir private Path folder;
+  @TempDir private static Path folder;
+  private static LoadedModel shallow;
+  private static LoadedModel bundled;
   private LoadedModel model;
 
-  private void open(String spec) {
-    model =
-        ShallowModel.serves(spec)
-            ? LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")))
-            : LoadedModel.bundled();
+  @BeforeAll
+  static void load() {
+    shallow = LoadedModel.load(ShallowModel.write(folder.resolve("shallow.gguf")));
+    bundled = LoadedModel.bundled();
+  }
+
+  @AfterAll
+  static void close() {
+    shallow.close();
+    bundled.close();
+  }
+
+  private void use(String spec) {
+    model = ShallowModel.serves(spec) ? shallow : bundled;
   }
 
   @AfterEach
-  void close() {
-    model.close();
+  void forgetPrefixes() {
+    model.prefixes().clear();
+    assertThat(model.cacheMemory().usedBytes()).isZero();
   }
 
   /** The generated text and hashes of the cached vectors. */
@@ -119,7 +133,7 @@ class SharedPrefixTest {
         "mead:2,profile=none"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
-    open(spec);
+    use(spec);
     Random random = new Random(spec.hashCode());
     SessionOptions options = options(spec);
     int[] first = text(random, 2 * STEP + 1 + random.nextInt(STEP - 1));
@@ -146,7 +160,7 @@ class SharedPrefixTest {
 
   @Test
   void aTextOfAnotherKindOrOtherTokensIsNoHit() {
-    open("kivi");
+    use("kivi");
     Random random = new Random(7);
     int[] text = text(random, 600);
     shared(options("kivi:2"), text, 0);
@@ -160,7 +174,7 @@ class SharedPrefixTest {
 
   @Test
   void theLastTokenIsComputedEvenIfTheWholeTextIsCached() {
-    open("kivi");
+    use("kivi");
     int[] text = text(new Random(8), 2 * STEP);
     shared(options("kivi:2"), text, 0);
     shared(options("kivi:2"), text, 0); // the state after 512 tokens has no logits
@@ -169,7 +183,7 @@ class SharedPrefixTest {
 
   @Test
   void prefixesCanBeDeletedByOwner() {
-    open("kivi");
+    use("kivi");
     long before = model.cacheMemory().usedBytes();
     shared(options("kivi:2"), text(new Random(9), 700), 0);
     assertThat(model.cacheMemory().usedBytes()).isGreaterThan(before);
@@ -182,7 +196,7 @@ class SharedPrefixTest {
 
   @Test
   void cachedPrefixesAreEvictedByAgeWhenMemoryIsNeeded() {
-    open("fp16");
+    use("fp16");
     Random random = new Random(10);
     Path file = folder.resolve("shallow.gguf");
     try (LoadedModel small =
@@ -207,7 +221,7 @@ class SharedPrefixTest {
   /** A prompt that is quantized at its end fits in what is reserved for it, with its prefixes. */
   @Test
   void exactPromptsKeepToTheirReservation() {
-    open("fp16");
+    use("fp16");
     SessionOptions exact = options("patternkv:2,as=paper");
     int[] text = text(new Random(12), 900);
     long most = model.maxCacheBytes(exact, text.length + GREEDY.maxTokens());
@@ -226,7 +240,7 @@ class SharedPrefixTest {
 
   @Test
   void allMemoryComesBack() {
-    open("kivi");
+    use("kivi");
     long before = model.cacheMemory().usedBytes();
     int[] text = text(new Random(11), 900);
     List<String> specs =

@@ -18,8 +18,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import kvasir.tools.ShallowModel;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,17 +31,25 @@ class WindowedSessionTest {
   private static final int WINDOW = 150;
   private static final String HOLDS_ALL = "pmkvq:2,budget=512KiB";
 
-  @TempDir private Path folder;
-  private LoadedModel model;
+  @TempDir private static Path models;
+  private static LoadedModel model;
 
-  @BeforeEach
-  void load() {
-    model = LoadedModel.load(ShallowModel.writeWindowed(folder.resolve("windowed.gguf"), WINDOW));
+  @TempDir private Path folder;
+
+  @BeforeAll
+  static void load() {
+    model = LoadedModel.load(ShallowModel.writeWindowed(models.resolve("windowed.gguf"), WINDOW));
+  }
+
+  @AfterAll
+  static void close() {
+    model.close();
   }
 
   @AfterEach
-  void close() {
-    model.close();
+  void forgetPrefixes() {
+    model.prefixes().clear();
+    assertThat(model.cacheMemory().usedBytes()).isZero();
   }
 
   private static SessionOptions options(String spec) {
@@ -69,13 +78,15 @@ class WindowedSessionTest {
   @ValueSource(strings = {"fp16", "kivi:2,window=0"})
   void aSessionNeverTakesMoreThanItIsAdmittedWith(String spec) {
     long most = model.maxCacheBytes(options(spec), 1100);
-    try (ModelSession session = model.newSession(options(spec))) {
-      generate(session, text(1, 1000), 99);
-      assertThat(session.cache().firstRetained(0)).isBetween(640, 1100 - WINDOW);
-      assertThat(model.cacheMemory().peakBytes()).isLessThanOrEqualTo(most);
+    try (LoadedModel alone = LoadedModel.load(models.resolve("windowed.gguf"))) {
+      try (ModelSession session = alone.newSession(options(spec))) {
+        generate(session, text(1, 1000), 99);
+        assertThat(session.cache().firstRetained(0)).isBetween(640, 1100 - WINDOW);
+        assertThat(alone.cacheMemory().peakBytes()).isLessThanOrEqualTo(most);
+      }
+      assertThat(alone.cacheMemory().usedBytes()).isZero();
     }
     assertThat(most).isEqualTo(model.maxCacheBytes(options(spec), 1900));
-    assertThat(model.cacheMemory().usedBytes()).isZero();
   }
 
   /**
