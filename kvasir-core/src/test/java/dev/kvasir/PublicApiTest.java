@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Field;
 import java.lang.reflect.GenericArrayType;
@@ -14,6 +13,7 @@ import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
 import java.lang.reflect.WildcardType;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -26,10 +26,7 @@ class PublicApiTest {
 
   private static final List<Class<?>> API =
       new ClassFileImporter()
-              .withImportOption(new ImportOption.DoNotIncludeTests())
-              .withImportOption(location -> !location.contains("-tests.jar"))
-              .importPackages("dev.kvasir")
-              .stream()
+          .importPath(Path.of("target/classes/dev/kvasir")).stream()
               .filter(type -> type.getPackageName().equals("dev.kvasir"))
               .filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC))
               .<Class<?>>map(JavaClass::reflect)
