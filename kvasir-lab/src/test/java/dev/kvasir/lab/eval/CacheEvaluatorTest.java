@@ -55,6 +55,11 @@ class CacheEvaluatorTest {
   private static EvaluationSettings settings(
       Set<Task> tasks, int context, int samples, String... specs) {
     List<CacheSpec> kinds = Arrays.stream(specs).map(CacheSpec::parse).toList();
+    return timed(kinds, tasks, context, samples).untimed();
+  }
+
+  private static EvaluationSettings timed(
+      List<CacheSpec> kinds, Set<Task> tasks, int context, int samples) {
     return new EvaluationSettings(kinds, tasks, List.of(context), samples, 10, 1);
   }
 
@@ -124,7 +129,7 @@ class CacheEvaluatorTest {
 
   @Test
   void footprintIsThatOfTheLongestSequence() {
-    Row row = run(settings(EnumSet.of(Task.PPL), 400, 1)).reference();
+    Row row = run(timed(List.of(), EnumSet.of(Task.PPL), 400, 1)).reference();
     assertThat(row.footprint().tokens()).isEqualTo(384);
     assertThat(row.footprint().kvBytes())
         .isEqualTo(CacheSpec.DEFAULT.bytesFor(shallow.config().cacheShape(), 384).total());

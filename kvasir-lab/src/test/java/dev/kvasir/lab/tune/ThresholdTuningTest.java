@@ -16,6 +16,7 @@ import dev.kvasir.runtime.LoadedModel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -25,6 +26,7 @@ class ThresholdTuningTest {
   private static final int CONTEXT = 520;
   private static final ProgressListener NOBODY = (done, total) -> {};
 
+  @TempDir private static Path models;
   private static LoadedModel model;
   private static SalienceSurvey survey;
 
@@ -32,7 +34,7 @@ class ThresholdTuningTest {
 
   @BeforeAll
   static void load() {
-    model = LoadedModel.bundled();
+    model = LoadedModel.load(ShallowModel.write(models.resolve("shallow.gguf")));
     survey = SalienceSurvey.measure(model, BundledText.filler(), CONTEXT, NOBODY).orElseThrow();
   }
 
