@@ -44,6 +44,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import kvasir.tools.ShallowModel;
@@ -285,7 +286,7 @@ class SparkRunnerTest {
         if (listener.isCancelled()) {
           throw new WorkCancelledException();
         }
-        Thread.onSpinWait();
+        LockSupport.parkNanos(1_000_000);
       }
       return place;
     }
@@ -328,7 +329,7 @@ class SparkRunnerTest {
     public Integer run(WorkerContext context, ProgressListener listener) {
       BEGUN.incrementAndGet();
       while (!listener.isCancelled()) {
-        Thread.onSpinWait();
+        LockSupport.parkNanos(1_000_000);
       }
       throw new WorkCancelledException();
     }

@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.AfterAll;
@@ -164,7 +165,7 @@ class StoredPrefixesTest {
     answer(here, options, text);
     long end = System.nanoTime() + LONG.toNanos();
     while (stored.counts().saved() == 0 && System.nanoTime() < end) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     assertThat(storeHere.flush(LONG)).isTrue();
     List<Path> blocks =
