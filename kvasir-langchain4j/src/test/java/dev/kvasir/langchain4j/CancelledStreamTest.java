@@ -25,6 +25,7 @@ class CancelledStreamTest {
   private static final ChatRequest STORY =
       ChatRequest.builder()
           .messages(UserMessage.from("Tell me a long story about animals"))
+          .maxOutputTokens(100)
           .build();
 
   static Stream<StreamingChatModel> models() {
