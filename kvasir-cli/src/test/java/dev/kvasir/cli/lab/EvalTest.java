@@ -141,9 +141,9 @@ class EvalTest {
             "--kv",
             "kivi:2,window=0,sinks=0",
             "--tasks",
-            "kld",
+            "ppl",
             "--context",
-            "300",
+            "256",
             "--outliers",
             "2:8",
             "--activations",
@@ -168,9 +168,9 @@ class EvalTest {
         .isRefusedWith("--activations is 'double'; possible are bytes, float");
     CommandRun.of("eval", "--outliers", "4")
         .isRefusedWith("outliers are '4'; expected PAIRS:FACTOR, such as 4:16");
-    CommandRun.of("eval", "--outliers", "99:16")
+    CommandRun.of("eval", "--model", shallow, "--outliers", "99:16")
         .isRefusedWith("outliers are 99 pairs;", "has 32 in a head");
-    CommandRun.of("eval", "--outliers", "4:16", "--kv", "mixkvq")
+    CommandRun.of("eval", "--model", shallow, "--outliers", "4:16", "--kv", "mixkvq")
         .isRefusedWith("the cache 'mixkvq' has no thresholds");
     CommandRun.of("eval", "--outliers", "4:16", "--on", "local[2]")
         .isRefusedWith("--outliers changes the model of this process; expected no --on");

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import kvasir.tools.ShallowModel;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ class ShowCodebooksTest {
     shallow = ShallowModel.write(models.resolve("shallow.gguf")).toString();
   }
 
+  @Tag("thorough")
   @Test
   void everyTextIsTestedOnEveryOther() {
     CommandRun run =

@@ -97,7 +97,7 @@ class TuneTest {
             "--samples",
             "1",
             "--trials",
-            "2",
+            "1",
             "--context",
             "520",
             "--max-bits",
