@@ -11,8 +11,11 @@ public final class Interruption implements AutoCloseable {
   /** The exit code that shells report for a process ended by Ctrl-C. */
   public static final int EXIT_CODE = 130;
 
-  /** Work that does not end within this time is cut off. */
-  private static final int GRACE_SECONDS = 10;
+  /**
+   * Work that does not end within this time is cut off. The rest of a step and a saved session take
+   * milliseconds, but more than ten seconds where twenty processes share two processors.
+   */
+  private static final int GRACE_SECONDS = 60;
 
   private final CountDownLatch ended = new CountDownLatch(1);
   private final Thread hook = new Thread(this::await, "interruption");
