@@ -26,6 +26,7 @@ import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
 import dev.kvasir.server.watch.Telemetry;
 import dev.kvasir.store.prefix.ConversationStore;
+import dev.kvasir.store.prefix.TextStore;
 import java.io.IOException;
 import java.net.BindException;
 import java.time.Duration;
@@ -128,7 +129,11 @@ public final class KvasirServer implements AutoCloseable {
     }
   }
 
-  private record SeveralModels(ModelPool<RoutedModel> pool) implements Served {
+  /**
+   * @param texts keeps responses; empty without a store
+   */
+  private record SeveralModels(ModelPool<RoutedModel> pool, Optional<TextStore> texts)
+      implements Served {
     @Override
     public void stop() {
       pool.stop();
@@ -137,6 +142,7 @@ public final class KvasirServer implements AutoCloseable {
     @Override
     public void close() {
       pool.close();
+      texts.ifPresent(TextStore::close);
     }
 
     @Override
@@ -205,14 +211,14 @@ public final class KvasirServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server of several models, each loaded when a request needs it. Responses of the
-   * Responses API are kept in memory only.
+   * Starts a server of several models, each loaded when a request needs it. A store keeps the
+   * responses of all models together.
    *
    * @param models lists them; called again when some may have been added
    * @param memory limit of all loaded models with their KV caches, in bytes
    * @param defaultModel of requests that name none; empty to reject these
    * @param options their caches are those of each model
-   * @throws InvalidInputException if the address cannot be bound
+   * @throws InvalidInputException if the address cannot be bound, or a store cannot be written to
    */
   public static KvasirServer start(
       Supplier<List<ServableModel>> models,
@@ -222,7 +228,11 @@ public final class KvasirServer implements AutoCloseable {
       ServerLog log) {
     AtomicReference<AccessRules> access = accessOf(options);
     InFlightResponses inFlight = new InFlightResponses();
-    ResponseStore responses = ModelService.responseStore(Optional.empty());
+    Optional<TextStore> texts =
+        options.stores().isEmpty()
+            ? Optional.empty()
+            : Optional.of(TextStore.open(options.stores(), log::note));
+    ResponseStore responses = ModelService.responseStore(texts.map(TextStore::texts));
     Telemetry telemetry = Telemetry.open();
     ModelService.Shared shared =
         new ModelService.Shared(
@@ -240,7 +250,7 @@ public final class KvasirServer implements AutoCloseable {
     Endpoints.HttpService http =
         ModelRouter.create(
             pool, defaultModel, shared.metrics(), responses, log, shared.limits(), inFlight);
-    return start(new SeveralModels(pool), telemetry, http, options, access);
+    return start(new SeveralModels(pool, texts), telemetry, http, options, access);
   }
 
   /** A model of the pool. */

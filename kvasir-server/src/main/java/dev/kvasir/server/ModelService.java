@@ -12,6 +12,7 @@ import dev.kvasir.server.watch.Metrics;
 import dev.kvasir.server.watch.ServerLog;
 import dev.kvasir.server.watch.ServerObserver;
 import dev.kvasir.store.prefix.ConversationStore;
+import dev.kvasir.store.prefix.StoredTexts;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -39,12 +40,12 @@ final class ModelService implements RoutedModel {
   /**
    * What the services of several models share.
    *
-   * @param responses returns where responses are kept, which may use the store of the model
+   * @param responses returns where responses are kept, which may use the texts of a model's store
    */
   record Shared(
       ServerObserver observer,
       Endpoints.Limits limits,
-      Function<Optional<ConversationStore>, ResponseStore> responses) {
+      Function<Optional<StoredTexts>, ResponseStore> responses) {
     Metrics metrics() {
       return observer.metrics();
     }
@@ -68,7 +69,7 @@ final class ModelService implements RoutedModel {
             chatService,
             shared.metrics(),
             store,
-            shared.responses().apply(store),
+            shared.responses().apply(store.map(ConversationStore::texts)),
             shared.log(),
             shared.limits(),
             inFlight);
@@ -89,10 +90,10 @@ final class ModelService implements RoutedModel {
   }
 
   /** Keeps responses in memory, and in a store if there is one. */
-  static ResponseStore responseStore(Optional<ConversationStore> store) {
+  static ResponseStore responseStore(Optional<StoredTexts> texts) {
     return new ResponseStore(
         ResponseStore.MAX_BYTES,
-        store.<ResponseArchive>map(ResponseTexts::new).orElse(ResponseArchive.NONE));
+        texts.<ResponseArchive>map(ResponseTexts::new).orElse(ResponseArchive.NONE));
   }
 
   @Override

@@ -10,6 +10,7 @@ import dev.kvasir.runtime.EngineOptions;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.server.api.AccessRules;
 import dev.kvasir.server.watch.ServerLog;
+import dev.kvasir.store.StoreAddress;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.URI;
@@ -70,7 +71,11 @@ class SeveralModelsTest {
   }
 
   private void start(Optional<String> defaultModel, AccessRules access) {
-    ServerOptions options = ServerOptions.defaults().withAddress("127.0.0.1", 0).withAccess(access);
+    start(defaultModel, ServerOptions.defaults().withAccess(access));
+  }
+
+  private void start(Optional<String> defaultModel, ServerOptions given) {
+    ServerOptions options = given.withAddress("127.0.0.1", 0);
     CacheSpec kivi = CacheSpec.parse("kivi:2");
     List<ServableModel> models =
         List.of(
@@ -124,6 +129,32 @@ class SeveralModelsTest {
                     + " "
                     + model.getAsJsonObject("status").get("value").getAsString())
         .toList();
+  }
+
+  @Test
+  void aStoreKeepsResponsesOfAllModelsAcrossRestarts() throws Exception {
+    mayLoad.countDown();
+    ServerOptions stored =
+        ServerOptions.defaults()
+            .withStores(List.of(StoreAddress.parse(folder.resolve("store").toString())));
+    start(Optional.empty(), stored);
+    JsonObject first = respond("shallow", "\"input\": \"Once\"");
+    server.close();
+    start(Optional.empty(), stored);
+    String id = first.get("id").getAsString();
+    assertThat(json(get("/v1/responses/" + id))).isEqualTo(first);
+    JsonObject second =
+        respond("other", "\"input\": \"more\", \"previous_response_id\": \"" + id + '"');
+    assertThat(second.get("previous_response_id")).isEqualTo(first.get("id"));
+  }
+
+  private JsonObject respond(String model, String fields) throws Exception {
+    HttpResponse<String> response =
+        post(
+            "/v1/responses",
+            "{\"model\": \"%s\", \"max_output_tokens\": 4, %s}".formatted(model, fields));
+    assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+    return json(response);
   }
 
   @Test
