@@ -32,6 +32,16 @@ public interface Engine extends AutoCloseable {
    */
   void step(Batch batch);
 
+  /** Returns whether other steps may run in the midst of one. */
+  default boolean isPreemptible() {
+    return false;
+  }
+
+  /** Runs a step in whose midst other work may run, which may include steps of this engine. */
+  default void step(Batch batch, Preemption preemption) {
+    step(batch);
+  }
+
   /**
    * Returns whether the rows of a draft have the bits of single rows, so that speculation changes
    * no text.

@@ -1,14 +1,9 @@
 package dev.kvasir.engine;
 
-import java.util.Arrays;
-
 /**
- * Limits the prompt tokens that share a step with decoding requests (chunked prefill), so that one
- * in a hundred steps takes more than {@link #TAIL_SLOWDOWN} times as long as usual.
- *
- * <p>The slowdown that a step is planned for follows from that: it falls with each step beyond the
- * limit and grows with the others. Where steps take as long as estimated, prompts get more rows
- * than on a machine with other work.
+ * Limits the prompt tokens that share a step with decoding requests (chunked prefill), on engines
+ * whose steps cannot be preempted: a step takes at most a {@link PlannedSlowdown} longer than
+ * usual.
  *
  * <p>The usual time is measured in steps without prompt rows. If there are always prompts, one in
  * {@link #DECODE_ONLY_EVERY} steps runs without them. A prompt row adds
@@ -25,35 +20,11 @@ import java.util.Arrays;
  * chunked.
  */
 final class PrefillBudget {
-  /** The time of a step that one in a hundred may exceed, in usual times. */
-  private static final double TAIL_SLOWDOWN = 2.5;
-
-  /** A step beyond this is a pause, whatever its rows are. */
-  private static final double PAUSE_SLOWDOWN = 5;
-
-  /** Bounds of the slowdown that steps are planned for. */
-  private static final double MIN_SLOWDOWN = 1.5;
-
-  private static final double MAX_SLOWDOWN = 2;
-
-  /** What a step beyond the limit takes from the planned slowdown; others give it back. */
-  private static final double SLOWDOWN_STEP = 0.05;
-
-  private static final double SLOWDOWN_GROWTH = SLOWDOWN_STEP / 99;
   private static final int DECODE_ONLY_EVERY = 32;
   private static final int MAX_ROWS = 256;
 
   /** Maximum consecutive steps without prompt rows while prompts wait. */
   private static final int MAX_STEPS_WITHOUT_PREFILL = 8;
-
-  /** The fixed cost of a step, in rows: the usual time grows with the number of rows. */
-  private static final int BASE_ROWS = 3;
-
-  /**
-   * Decode-only steps that are remembered; their lower quartile is usual, which ignores disturbed
-   * ones.
-   */
-  private static final int HISTORY = 9;
 
   /** Decode-only steps before prompts join, since a single one may have been disturbed. */
   private static final int MIN_SAMPLES = 3;
@@ -67,15 +38,11 @@ final class PrefillBudget {
   /** Past tokens per unit of attention cost. */
   private static final double PAST_UNIT = 1024;
 
-  private final double[] decodeNanos =
-      new double[HISTORY]; // nanos per row and base row, a ring buffer
-  private final double[] sorted = new double[HISTORY];
-  private int next; // index into decodeNanos
-  private int samples; // valid entries of decodeNanos
+  private final UsualStepTime usual = new UsualStepTime();
+  private final PlannedSlowdown slowdown = new PlannedSlowdown();
   private int sinceDecodeOnly;
   private int withoutPrefill; // steps since the last one with prompt rows
 
-  private double slowdown = MAX_SLOWDOWN; // that steps are planned for
   private double rowNanos = -1; // cost of a row without its past; below 0 until known
   private double pastNanos; // cost of a unit of a row's past
 
@@ -110,14 +77,17 @@ final class PrefillBudget {
       spentNanos = 0;
       remainingNanos = Double.POSITIVE_INFINITY;
       mustProgress = true;
-    } else if (hasRows && (samples < MIN_SAMPLES || sinceDecodeOnly >= DECODE_ONLY_EVERY)) {
+    } else if (hasRows && (usual.samples() < MIN_SAMPLES || sinceDecodeOnly >= DECODE_ONLY_EVERY)) {
       remainingNanos = 0;
       mustProgress = false;
     } else {
       boolean hasWaited = withoutPrefill >= MAX_STEPS_WITHOUT_PREFILL;
-      double ownNanos = hasRows ? 0 : usualUnitNanos() * BASE_ROWS; // of a step of its own
+      double ownNanos =
+          hasRows ? 0 : usual.unitNanos() * UsualStepTime.BASE_ROWS; // of a step of its own
       remainingNanos =
-          usualNanos() * (slowdown * (hasWaited ? 1 : freeShare) - 1) - ownNanos - spentNanos;
+          usual.nanos(decoding) * (slowdown.value() * (hasWaited ? 1 : freeShare) - 1)
+              - ownNanos
+              - spentNanos;
       mustProgress = !hasRows || hasWaited || freeShare == 1 && spentNanos == 0;
     }
   }
@@ -154,50 +124,30 @@ final class PrefillBudget {
       return; // it does not predict the next step
     }
     if (rows == 0) {
-      recordDecodeStep(nanos / (double) (BASE_ROWS + decodingRows));
+      recordDecodeStep(nanos);
     } else {
       sinceDecodeOnly++;
       updateCosts(nanos);
-      updateSlowdown(nanos / (usualUnitNanos() * (BASE_ROWS + decodingRows)));
+      slowdown.record(nanos / usual.nanos(decodingRows));
     }
   }
 
-  private void updateSlowdown(double ratio) {
-    if (ratio < PAUSE_SLOWDOWN) {
-      double change = ratio > TAIL_SLOWDOWN ? -SLOWDOWN_STEP : SLOWDOWN_GROWTH;
-      slowdown = Math.clamp(slowdown + change, MIN_SLOWDOWN, MAX_SLOWDOWN);
-    }
-  }
-
-  private void recordDecodeStep(double unitNanos) {
-    decodeNanos[next] = unitNanos;
-    next = (next + 1) % HISTORY;
-    samples = Math.min(samples + 1, HISTORY);
+  private void recordDecodeStep(long nanos) {
+    usual.record(decodingRows, nanos);
     sinceDecodeOnly = 0;
     if (rowNanos < 0) {
-      rowNanos = unitNanos;
+      rowNanos = nanos / (double) (UsualStepTime.BASE_ROWS + decodingRows);
     }
   }
 
   /** Moves the cost estimates towards the measured time, along the shortest path. */
   private void updateCosts(long nanos) {
-    double usual = usualUnitNanos() * (BASE_ROWS + decodingRows);
-    double error = nanos - usual - rows * rowNanos - pastUnits * pastNanos;
-    double bounded = Math.clamp(error, -MAX_ERROR * usual, MAX_ERROR * usual);
+    double usualNanos = usual.nanos(decodingRows);
+    double error = nanos - usualNanos - rows * rowNanos - pastUnits * pastNanos;
+    double bounded = Math.clamp(error, -MAX_ERROR * usualNanos, MAX_ERROR * usualNanos);
     double correction = bounded * GAIN;
     double size = (double) rows * rows + pastUnits * pastUnits;
     rowNanos = Math.max(0, rowNanos + correction * rows / size);
     pastNanos = Math.max(0, pastNanos + correction * pastUnits / size);
-  }
-
-  /** Returns the usual time of a step with all waiting requests and without prompt rows. */
-  private double usualNanos() {
-    return usualUnitNanos() * (BASE_ROWS + decoding);
-  }
-
-  private double usualUnitNanos() {
-    System.arraycopy(decodeNanos, 0, sorted, 0, samples);
-    Arrays.sort(sorted, 0, samples);
-    return samples == 0 ? 0 : sorted[samples / 4];
   }
 }

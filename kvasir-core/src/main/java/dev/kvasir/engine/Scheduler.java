@@ -5,10 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
- * Generates for any number of requests at once (continuous batching). Each step has a row of every
- * decoding request and some tokens of prompts in prefill. Requests join and leave between steps.
+ * Generates for any number of requests at once (continuous batching). A step has a row of every
+ * decoding request, or tokens of prompts in prefill; decode steps run in the midst of prompt steps.
+ * Where the engine cannot do that, each step has both. Requests join and leave between steps.
  *
  * <p>The scheduler has no thread of its own. Of the threads that wait for a generation, one at a
  * time runs a step for all. Then each notifies its own listener and quantizes its own pages while
@@ -37,20 +39,23 @@ public final class Scheduler {
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
   private final Engine engine;
-  private final Batch batch = new Batch();
+  private final LongSupplier nanoTime;
+  private final StepGroup decodes = new StepGroup(); // with the prompts, unless they are preempted
+  private final StepGroup prompts = new StepGroup(); // of a step that can be preempted
+  private final Preemption preemption = new DecodesInBetween();
   private final PrefillBudget prefillBudget = new PrefillBudget();
+  private final PrefillSlices prefillSlices = new PrefillSlices();
   private final JitWarmup jitWarmup = new JitWarmup();
   private final StepCosts stepCosts = new StepCosts();
-  private final List<Slot> scheduled = new ArrayList<>(); // in the current step
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition quantized = lock.newCondition(); // signalled by decoding requests
   private final List<Slot> running = new ArrayList<>(); // in order of arrival
   private boolean isStepping; // whether a thread runs a step
   private int decoding; // requests that wait for a token or report one
-  private int decodingRows; // their rows in the current step
   private boolean waitedInVain; // for a decoding request to be ready
-  private long stepNanos; // of the last step
+  private long stepNanos; // of the last step with decode rows
+  private long sliceBegin; // of the prompt step, or of its part since a decode step
   private int quantizing; // requests that quantize before they are ready
   private int decodersQuantizing; // those of them that decode
   private long lateNanos; // their longest quantization since the last step
@@ -88,8 +93,41 @@ public final class Scheduler {
     }
   }
 
+  /** The requests of an engine step. */
+  private static final class StepGroup {
+    final Batch batch = new Batch();
+    final List<Slot> slots = new ArrayList<>();
+    int decodingRows;
+  }
+
+  /** Runs decode steps between the parts of a prompt step. */
+  private final class DecodesInBetween implements Preemption {
+    @Override
+    public long nanosLeft() {
+      return prefillSlices.nanosLeft(nanoTime.getAsLong());
+    }
+
+    @Override
+    public boolean runOthers() {
+      return decodeInBetween();
+    }
+
+    @Override
+    public void finished(long nanos) {
+      prefillSlices.recordPart(nanos);
+    }
+  }
+
   public Scheduler(Engine engine) {
+    this(engine, System::nanoTime);
+  }
+
+  /**
+   * @param nanoTime the clock of steps
+   */
+  Scheduler(Engine engine, LongSupplier nanoTime) {
     this.engine = engine;
+    this.nanoTime = nanoTime;
   }
 
   /** Sets the listener of steps; the last one set counts. */
@@ -193,9 +231,9 @@ public final class Scheduler {
 
   private long quantize(Slot slot) {
     QuantizationEvent event = slot.quantizes ? QuantizationEvent.beginIfRecorded() : null;
-    long begin = System.nanoTime();
+    long begin = nanoTime.getAsLong();
     slot.request.quantize();
-    long end = System.nanoTime();
+    long end = nanoTime.getAsLong();
     if (event != null) {
       event.end(slot.request);
     }
@@ -209,7 +247,7 @@ public final class Scheduler {
   private void awaitToken(Slot slot) {
     while (mustStep(slot)) {
       try {
-        step();
+        step(slot);
       } finally {
         handOver(slot);
       }
@@ -262,46 +300,165 @@ public final class Scheduler {
     }
   }
 
-  private void step() {
-    gather();
+  /**
+   * Runs a step on the thread of a request. Where prompts can be preempted, only the thread of a
+   * prompt runs them: it has no token to report meanwhile.
+   */
+  private void step(Slot leader) {
+    if (!engine.isPreemptible()) {
+      awaitDecodes();
+      gather(decodes, true, true);
+      stepTogether();
+    } else if (leader.isPrefilling()) {
+      gather(prompts, false, true);
+      stepPrompts();
+    } else {
+      awaitDecodes();
+      gather(decodes, true, false);
+      stepDecodes();
+    }
+  }
+
+  /** Runs decode rows and some rows of prompts in one step. */
+  private void stepTogether() {
     try {
-      fillBatch();
-      if (batch.rows() > 0) {
-        StepEvent event = StepEvent.beginIfRecorded();
-        long begin = System.nanoTime();
-        engine.step(batch);
-        stepNanos = System.nanoTime() - begin;
-        prefillBudget.recordStep(stepNanos);
-        jitWarmup.recordStep(stepNanos);
-        stepListener.stepped(begin, begin + stepNanos, batch, decodingRows);
-        if (event != null) {
-          event.end(batch, decodingRows);
+      addDecodeRows();
+      planPrefill();
+      for (int i = 0; i < decodes.slots.size(); i++) {
+        Request one = decodes.slots.get(i).request;
+        if (one.isPrefilling()) {
+          int past = one.cache().length();
+          prefillBudget.add(one.addTo(decodes.batch, rowsTogether(one, past)), past);
         }
       }
-      int tokens = 0;
-      for (int i = 0; i < scheduled.size(); i++) {
-        scheduled.get(i).request.collect(batch);
-        tokens += scheduled.get(i).request.drawnTokens();
+      requeueWithoutRows(decodes);
+      if (decodes.batch.rows() > 0) {
+        long begin = nanoTime.getAsLong();
+        run(decodes, null);
+        long end = nanoTime.getAsLong();
+        stepNanos = end - begin;
+        prefillBudget.recordStep(stepNanos);
+        jitWarmup.recordStep(stepNanos);
+        stepListener.stepped(begin, end, decodes.batch, decodes.decodingRows);
       }
-      if (batch.rows() > 0 && batch.rows() == decodingRows) {
-        stepCosts.record(decodingRows, stepNanos, tokens);
-      }
+      collect(decodes);
+      recordCosts();
     } catch (RuntimeException | Error e) {
-      scheduled.forEach(slot -> slot.request.fail(e));
+      decodes.slots.forEach(slot -> slot.request.fail(e));
     }
-    batch.clear();
-    finishStep();
+    finishStep(decodes);
+  }
+
+  private void stepDecodes() {
+    try {
+      addDecodeRows();
+      if (decodes.batch.rows() > 0) {
+        long begin = nanoTime.getAsLong();
+        run(decodes, null);
+        long end = nanoTime.getAsLong();
+        stepNanos = end - begin;
+        prefillSlices.recordDecode(decodes.decodingRows, begin, end);
+        jitWarmup.recordStep(stepNanos);
+        stepListener.stepped(begin, end, decodes.batch, decodes.decodingRows);
+      }
+      collect(decodes);
+      recordCosts();
+    } catch (RuntimeException | Error e) {
+      decodes.slots.forEach(slot -> slot.request.fail(e));
+    }
+    finishStep(decodes);
+  }
+
+  /** Runs rows of prompts, and steps of decoding requests in between. */
+  private void stepPrompts() {
+    try {
+      boolean isPreempted = decoding > 0;
+      jitWarmup.recordDecode(0);
+      prefillSlices.begin();
+      for (int i = 0; i < prompts.slots.size(); i++) {
+        Request one = prompts.slots.get(i).request;
+        int past = one.cache().length();
+        prefillSlices.add(one.addTo(prompts.batch, rowsOfPrompt(one, past)), past);
+      }
+      requeueWithoutRows(prompts);
+      if (prompts.batch.rows() > 0) {
+        long begin = nanoTime.getAsLong();
+        sliceBegin = begin;
+        run(prompts, isPreempted ? preemption : null);
+        long end = nanoTime.getAsLong();
+        jitWarmup.recordStep(end - begin);
+        stepListener.stepped(sliceBegin, end, prompts.batch, 0);
+      }
+      collect(prompts);
+    } catch (RuntimeException | Error e) {
+      prompts.slots.forEach(slot -> slot.request.fail(e));
+    }
+    finishStep(prompts);
   }
 
   /**
-   * Schedules all ready requests, and waits briefly for those that are almost ready. A request that
-   * reports a token counts as decoding, so that its next token does not wait for a step full of
-   * prompt rows.
+   * Runs a step of the decoding requests in the midst of a prompt step.
+   *
+   * @return whether any was ready
    */
-  private void gather() {
-    long begin = System.nanoTime();
+  private boolean decodeInBetween() {
+    if (waitedInVain && !isAnyDecoderReady()) {
+      return false; // its listener may take long
+    }
+    awaitDecodes();
+    gather(decodes, true, false);
+    if (decodes.slots.isEmpty()) {
+      return false;
+    }
+    stepListener.stepped(sliceBegin, nanoTime.getAsLong(), prompts.batch, 0);
+    stepDecodes();
+    prefillSlices.recordSlice();
+    sliceBegin = nanoTime.getAsLong();
+    return true;
+  }
+
+  private void run(StepGroup group, Preemption inBetween) {
+    StepEvent event = StepEvent.beginIfRecorded();
+    if (inBetween == null) {
+      engine.step(group.batch);
+    } else {
+      engine.step(group.batch, inBetween);
+    }
+    if (event != null) {
+      event.end(group.batch, group.decodingRows);
+    }
+  }
+
+  private static void collect(StepGroup group) {
+    for (int i = 0; i < group.slots.size(); i++) {
+      group.slots.get(i).request.collect(group.batch);
+    }
+  }
+
+  /** Records the time of a step that had decode rows only. */
+  private void recordCosts() {
+    int rows = decodes.batch.rows();
+    if (rows > 0 && rows == decodes.decodingRows) {
+      int tokens = 0;
+      for (int i = 0; i < decodes.slots.size(); i++) {
+        tokens += decodes.slots.get(i).request.drawnTokens();
+      }
+      stepCosts.record(rows, stepNanos, tokens);
+    }
+  }
+
+  /** Waits briefly for decoding requests that are almost ready. */
+  private void awaitDecodes() {
+    long begin = nanoTime.getAsLong();
     awaitQuantization();
     awaitReports(begin);
+  }
+
+  /**
+   * Schedules the requests of some kinds that are ready. A request that reports a token counts as
+   * decoding, so that its next token does not wait for a step full of prompt rows.
+   */
+  private void gather(StepGroup group, boolean ofDecodes, boolean ofPrompts) {
     lock.lock();
     try {
       int hadDecoders = decoding;
@@ -309,14 +466,18 @@ public final class Scheduler {
       boolean isAnyReady = false;
       for (int i = 0; i < running.size(); i++) {
         Slot one = running.get(i);
-        decoding += one.isPrefilling() ? 0 : 1;
+        boolean isPrompt = one.isPrefilling();
+        decoding += isPrompt ? 0 : 1;
         if (one.state == State.READY) {
-          isAnyReady |= !one.isPrefilling();
-          scheduled.add(one);
-          move(one, State.STEPPING);
+          isAnyReady |= !isPrompt;
+          if (isPrompt ? ofPrompts : ofDecodes) {
+            group.slots.add(one);
+            move(one, State.STEPPING);
+          }
         }
       }
-      waitedInVain = hadDecoders > 0 && !isAnyReady;
+      waitedInVain = ofDecodes ? hadDecoders > 0 && !isAnyReady : waitedInVain;
+      prefillSlices.waiting(decoding, freeProcessors());
     } finally {
       lock.unlock();
     }
@@ -328,7 +489,7 @@ public final class Scheduler {
         waitedInVain || decoding == 0 ? MAX_WAIT_SHARE : MAX_WAIT_SHARE_FOR_FIRST;
     while (reporting > 0) {
       double share = reporting < decoding ? MAX_WAIT_SHARE : shareForFirst;
-      if (System.nanoTime() - begin >= Math.max(MIN_WAIT_NANOS, (long) (share * stepNanos))) {
+      if (nanoTime.getAsLong() - begin >= Math.max(MIN_WAIT_NANOS, (long) (share * stepNanos))) {
         return;
       }
       Thread.yield();
@@ -355,21 +516,28 @@ public final class Scheduler {
   }
 
   private boolean isAnyDecoderReady() {
-    for (int i = 0; i < running.size(); i++) {
-      if (running.get(i).state == State.READY && !running.get(i).isPrefilling()) {
-        return true;
+    lock.lock();
+    try {
+      for (int i = 0; i < running.size(); i++) {
+        if (running.get(i).state == State.READY && !running.get(i).isPrefilling()) {
+          return true;
+        }
       }
+      return false;
+    } finally {
+      lock.unlock();
     }
-    return false;
   }
 
   /** Ends the step and wakes the requests that have something to report. */
-  private void finishStep() {
+  private void finishStep(StepGroup group) {
+    group.batch.clear();
+    group.decodingRows = 0;
     lock.lock();
     try {
       long now = System.nanoTime();
-      for (int i = 0; i < scheduled.size(); i++) {
-        Slot one = scheduled.get(i);
+      for (int i = 0; i < group.slots.size(); i++) {
+        Slot one = group.slots.get(i);
         if (one.request.continuesSilently(now)) {
           move(one, State.READY);
         } else {
@@ -378,61 +546,63 @@ public final class Scheduler {
           one.wakeUp.signal();
         }
       }
-      scheduled.clear();
+      group.slots.clear();
     } finally {
       lock.unlock();
     }
   }
 
-  /**
-   * Adds decode rows, then prompt rows in order of arrival. A remainder that is too small for one
-   * prompt may fit a row of a later prompt with a shorter past.
-   */
-  private void fillBatch() {
-    int maxRows = scheduled.size() + MAX_DRAFT_ROWS;
-    int left = scheduled.size();
-    for (int i = 0; i < scheduled.size(); i++, left--) {
-      if (!scheduled.get(i).isPrefilling()) {
-        scheduled.get(i).request.addTo(batch, maxRows - batch.rows() - (left - 1));
+  private void addDecodeRows() {
+    List<Slot> slots = decodes.slots;
+    int maxRows = slots.size() + MAX_DRAFT_ROWS;
+    int left = slots.size();
+    for (int i = 0; i < slots.size(); i++, left--) {
+      if (!slots.get(i).isPrefilling()) {
+        slots.get(i).request.addTo(decodes.batch, maxRows - decodes.batch.rows() - (left - 1));
       }
     }
-    decodingRows = batch.rows();
-    jitWarmup.recordDecode(decodingRows);
-    planPrefill();
-    for (int i = 0; i < scheduled.size(); i++) {
-      Request one = scheduled.get(i).request;
-      if (one.isPrefilling()) {
-        int past = one.cache().length();
-        prefillBudget.add(one.addTo(batch, prefillRows(one, past)), past);
-      }
-    }
-    requeueWithoutRows();
+    decodes.decodingRows = decodes.batch.rows();
+    jitWarmup.recordDecode(decodes.decodingRows);
   }
 
-  private int prefillRows(Request one, int past) {
-    boolean isAlone = scheduled.size() == 1 && decoding == 0;
-    return isAlone && jitWarmup.takesSingleRow(past, one.length() - past)
-        ? 1
-        : prefillBudget.rowsFor(past);
+  /**
+   * Returns the rows of a prompt in a step with decode rows. Prompts have them in order of arrival;
+   * a remainder that is too small for one may fit a row of a later prompt with a shorter past.
+   */
+  private int rowsTogether(Request one, int past) {
+    return takesSingleRow(decodes, one, past) ? 1 : prefillBudget.rowsFor(past);
+  }
+
+  private int rowsOfPrompt(Request one, int past) {
+    return takesSingleRow(prompts, one, past) ? 1 : prefillSlices.rowsFor(past);
+  }
+
+  private boolean takesSingleRow(StepGroup group, Request one, int past) {
+    boolean isAlone = group.slots.size() == 1 && decoding == 0;
+    return isAlone && jitWarmup.takesSingleRow(past, one.length() - past);
   }
 
   private void planPrefill() {
     lock.lock();
     try {
-      double free = 1 - Math.min(1, quantizing / (double) PROCESSORS);
-      prefillBudget.plan(decoding, decodingRows, lateNanos, free);
+      prefillBudget.plan(decoding, decodes.decodingRows, lateNanos, freeProcessors());
       lateNanos = 0;
     } finally {
       lock.unlock();
     }
   }
 
-  private void requeueWithoutRows() {
+  /** Returns the share of the processors that do not quantize. The caller holds the lock. */
+  private double freeProcessors() {
+    return 1 - Math.min(1, quantizing / (double) PROCESSORS);
+  }
+
+  private void requeueWithoutRows(StepGroup group) {
     lock.lock();
     try {
-      for (int i = scheduled.size() - 1; i >= 0; i--) {
-        if (scheduled.get(i).request.isLeftOut()) {
-          move(scheduled.remove(i), State.READY);
+      for (int i = group.slots.size() - 1; i >= 0; i--) {
+        if (group.slots.get(i).request.isLeftOut()) {
+          move(group.slots.remove(i), State.READY);
         }
       }
     } finally {
@@ -446,62 +616,6 @@ public final class Scheduler {
       case RuntimeException e -> throw e;
       case Error e -> throw e;
       default -> throw new IllegalStateException(failure);
-    }
-  }
-
-  /**
-   * Inserts single-row steps into a long prefill, so that the JIT compiles the decode path while
-   * the prompt is still being processed. Steps of many rows run other code; without this, the first
-   * generated tokens would run interpreted.
-   *
-   * <p>Results do not depend on it, since a prefill step gives the same bits however it is chunked.
-   * Time does: a single row takes longer than one of many, for large models hundreds of
-   * milliseconds. For a small model, the rows are therefore spread over several steps; a large one
-   * gets only a few.
-   */
-  static final class JitWarmup {
-    /** Single rows, or decode steps, that complete the warm-up. */
-    private static final int ROWS = 256;
-
-    /** Maximum single rows at the start of each prefill step. */
-    private static final int ROWS_PER_STEP = 32;
-
-    /** Prompt tokens that must remain, since compilation takes time. */
-    private static final int MIN_UNREAD = 1024;
-
-    /** Maximum share of the total step time for single rows. */
-    private static final double MAX_SHARE = 1.0 / 8;
-
-    private static final long MAX_NANOS = 1_000_000_000;
-
-    private int done;
-    private boolean isSingle; // the current step
-    private long stepNanos; // of all steps so far
-    private long singleNanos; // of those with a single prompt row
-
-    /** Records a step with {@code rows} decode rows. */
-    void recordDecode(int rows) {
-      isSingle = false;
-      done = Math.min(ROWS, done + Math.min(1, rows));
-    }
-
-    /** Returns whether a prompt that is prefilled alone takes a single row now. */
-    boolean takesSingleRow(int past, int unread) {
-      isSingle =
-          done < ROWS
-              && unread >= MIN_UNREAD
-              && past % Request.PREFILL_STEP < ROWS_PER_STEP
-              && singleNanos < Math.min(MAX_NANOS, stepNanos * MAX_SHARE);
-      done += isSingle ? 1 : 0;
-      return isSingle;
-    }
-
-    /** Records the time of the step. */
-    void recordStep(long nanos) {
-      if (done < ROWS) {
-        stepNanos += nanos;
-        singleNanos += isSingle ? nanos : 0;
-      }
     }
   }
 }

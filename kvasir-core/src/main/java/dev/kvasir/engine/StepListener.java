@@ -9,7 +9,7 @@ public interface StepListener {
   StepListener NONE = new StepListener() {};
 
   /**
-   * Called after a step.
+   * Called after a step, and after each part of a prompt step that other steps interrupt.
    *
    * @param batch the rows of the step, valid during the call
    * @param decodingRows number of first rows that decode; the others are prompt rows

@@ -1,6 +1,7 @@
 package dev.kvasir.model;
 
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Preemption;
 import dev.kvasir.kernel.GroupedProducts;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.MatrixProducts;
@@ -18,7 +19,7 @@ final class ForwardPass {
   private final Scales scales;
   private final Weights weights;
   private final Kernels kernels;
-  private final WorkerPool workers;
+  private final PreemptibleWorkers workers;
   private final MatrixProducts products;
   private final LayerAttention attention;
   private final StepRows rows;
@@ -49,12 +50,12 @@ final class ForwardPass {
       List<Rope> ropes,
       Optional<OutlierScaling> outliers,
       Kernels kernels,
-      WorkerPool workers) {
+      WorkerPool pool) {
     this.config = config;
     this.scales = config.scales();
     this.weights = weights;
     this.kernels = kernels;
-    this.workers = workers;
+    this.workers = new PreemptibleWorkers(pool);
     GroupedProducts grouped = new GroupedProducts(kernels, workers);
     this.products = new MatrixProducts(grouped);
     this.attention = new LayerAttention(config, kernels, workers);
@@ -86,7 +87,24 @@ final class ForwardPass {
     };
   }
 
-  void run(Batch batch) {
+  /**
+   * Runs a step.
+   *
+   * @param preemption what may run in its midst; null for nothing
+   */
+  void run(Batch batch, Preemption preemption) {
+    workers.preemption(preemption);
+    try {
+      run(batch);
+      if (preemption != null) {
+        preemption.finished(workers.longestNanos());
+      }
+    } finally {
+      workers.preemption(null);
+    }
+  }
+
+  private void run(Batch batch) {
     int count = batch.rows();
     ensureCapacity(count);
     rows.begin(batch, attention);

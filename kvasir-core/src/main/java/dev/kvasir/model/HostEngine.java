@@ -6,6 +6,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Preemption;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.format.SafetensorsFolder;
 import dev.kvasir.format.TensorSource;
@@ -279,7 +280,23 @@ public final class HostEngine implements DecoderEngine {
   }
 
   @Override
+  public boolean isPreemptible() {
+    return true;
+  }
+
+  @Override
   public void step(Batch batch) {
+    step(batch, null);
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>An interrupted step keeps its pass, and with it all intermediate results; a step in its
+   * midst gets another one.
+   */
+  @Override
+  public void step(Batch batch, Preemption preemption) {
     checkOpen();
     weights.requireIntact();
     checkTokens(batch);
@@ -289,7 +306,7 @@ public final class HostEngine implements DecoderEngine {
     }
     batch.pin();
     try {
-      pass.run(batch);
+      pass.run(batch, preemption);
     } finally {
       batch.unpin();
     }

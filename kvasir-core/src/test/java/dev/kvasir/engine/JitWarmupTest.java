@@ -2,7 +2,6 @@ package dev.kvasir.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvasir.engine.Scheduler.JitWarmup;
 import org.junit.jupiter.api.Test;
 
 /** Prompts on a simulated machine with known row times; no clock is used. */

@@ -9,6 +9,7 @@ import dev.kvasir.codec.ExampleSpecs;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Preemption;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
@@ -34,7 +35,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that the logits of a sequence are bit-identical alone and in any batch. Other sequences may
- * arrive, fork, truncate and leave, and prompts may be read in any number of parts.
+ * arrive, fork, truncate, leave and step in the midst of a step, and prompts may be read in any
+ * number of parts.
  */
 @Tag("contract")
 class BatchIsolationTest {
@@ -308,24 +310,82 @@ class BatchIsolationTest {
       HostEngine engine, Profile profile, List<History> histories, Random random) {
     List<Member> members = histories.stream().map(Member::new).toList();
     Batch batch = new Batch();
+    Batch inBetween = new Batch();
     try {
       while (!members.stream().allMatch(Member::isOver)) {
         arrive(engine, profile, members, random);
         batch.clear();
+        inBetween.clear();
         List<Member> stepping = new ArrayList<>();
+        List<Member> steppingInBetween = new ArrayList<>();
         for (Member member : members) {
           if (member.cache != null && !member.isOver() && takesPart(members, member, random)) {
-            act(member, batch, stepping, random);
+            boolean isInBetween = random.nextInt(3) == 0;
+            act(
+                member,
+                isInBetween ? inBetween : batch,
+                isInBetween ? steppingInBetween : stepping,
+                random);
           }
         }
-        if (batch.rows() > 0) {
-          engine.forward(batch);
-          stepping.forEach(member -> take(member, batch));
-        }
+        step(engine, batch, inBetween, random.nextInt(60));
+        stepping.forEach(member -> take(member, batch));
+        steppingInBetween.forEach(member -> take(member, inBetween));
       }
       return members.stream().map(member -> member.logits).toList();
     } finally {
       members.stream().filter(member -> member.cache != null).forEach(m -> m.cache.close());
+    }
+  }
+
+  /** Runs a step, and another one in its midst after so many pieces of tasks. */
+  private static void step(HostEngine engine, Batch batch, Batch inBetween, int pieces) {
+    Others others = new Others(engine, inBetween, pieces);
+    if (batch.rows() > 0) {
+      engine.step(batch, others);
+      batch.quantizeWindow();
+      batch.requireNoFailure();
+    }
+    others.finish();
+  }
+
+  /** A step that interrupts another one, every piece of whose tasks is a single round. */
+  private static final class Others implements Preemption {
+    private final HostEngine engine;
+    private final Batch batch;
+    private int piecesLeft;
+    private boolean hasRun;
+
+    Others(HostEngine engine, Batch batch, int pieces) {
+      this.engine = engine;
+      this.batch = batch;
+      this.piecesLeft = pieces;
+    }
+
+    @Override
+    public long nanosLeft() {
+      return 0;
+    }
+
+    @Override
+    public boolean runOthers() {
+      if (piecesLeft-- > 0 || hasRun) {
+        return false;
+      }
+      finish();
+      return true;
+    }
+
+    @Override
+    public void finished(long nanos) {
+      assertThat(nanos).isPositive();
+    }
+
+    void finish() {
+      if (!hasRun && batch.rows() > 0) {
+        engine.forward(batch);
+      }
+      hasRun = true;
     }
   }
 

@@ -13,6 +13,7 @@ import dev.kvasir.codec.Page;
 import dev.kvasir.codec.SyntheticProfileParts;
 import dev.kvasir.codec.commvq.SyntheticCodebooks;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Preemption;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.WorkerPool;
@@ -195,6 +196,45 @@ class StepAllocationTest {
                   both))
           .isZero();
     }
+  }
+
+  @Test
+  void stepsInTheMidstOfAPromptStepAllocateNothing() {
+    load(FEW_HEADS);
+    Batch prompt = new Batch();
+    Batch token = new Batch();
+    try (KvCache cache = newCache("kivi:2", PROMPT);
+        KvCache other = newCache("kivi:2", PROMPT)) {
+      KvCache[] one = {other};
+      Preemption preemption = new AfterEveryRound(() -> step(token, 1, one));
+      Runnable step =
+          () -> {
+            prompt.clear();
+            for (int i = 1; i <= 10; i++) {
+              prompt.add(cache, i, i == 10);
+            }
+            other.truncate(PROMPT);
+            engine.step(prompt, preemption);
+          };
+      assertThat(leastBytes(step, cache)).isZero();
+    }
+  }
+
+  /** Runs other steps after each round of the parts of a task. */
+  private record AfterEveryRound(Runnable others) implements Preemption {
+    @Override
+    public long nanosLeft() {
+      return 0;
+    }
+
+    @Override
+    public boolean runOthers() {
+      others.run();
+      return true;
+    }
+
+    @Override
+    public void finished(long nanos) {}
   }
 
   @Test
