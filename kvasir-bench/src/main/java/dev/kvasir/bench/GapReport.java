@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** The gaps between a stream's tokens, and the causes of long ones. */
 record GapReport(List<Gap> gaps) {
@@ -62,13 +63,36 @@ record GapReport(List<Gap> gaps) {
    */
   static GapReport inScheduler(
       BaselineGap baseline, long from, long until, List<TraceEvent> events) {
-    List<TraceEvent> steps =
-        events.stream()
-            .filter(event -> event.streamRows() > 0 && event.end() >= from && event.end() <= until)
-            .sorted(Comparator.comparingLong(TraceEvent::end))
-            .toList();
+    List<TraceEvent> steps = streamSteps(from, until, events);
     List<Long> ends = steps.stream().map(TraceEvent::end).toList();
     return of(baseline, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, events);
+  }
+
+  /**
+   * Returns the same gaps in processor time of all threads, which other load on the machine
+   * disturbs less.
+   */
+  static GapReport inProcessorTime(
+      BaselineGap baseline, long from, long until, List<TraceEvent> events) {
+    List<TraceEvent> steps = streamSteps(from, until, events);
+    List<Long> ends = steps.stream().map(TraceEvent::cpuEnd).toList();
+    return of(baseline, steps.isEmpty() ? 0 : steps.getFirst().streamTokens(), ends, List.of());
+  }
+
+  /** Returns the median processor time between steps with a row of a stream, in milliseconds. */
+  static double medianProcessorMillis(long from, long until, List<TraceEvent> events) {
+    List<TraceEvent> steps = streamSteps(from, until, events);
+    return Race.median(
+        IntStream.range(1, steps.size())
+            .mapToDouble(i -> (steps.get(i).cpuEnd() - steps.get(i - 1).cpuEnd()) / 1e6)
+            .toArray());
+  }
+
+  private static List<TraceEvent> streamSteps(long from, long until, List<TraceEvent> events) {
+    return events.stream()
+        .filter(event -> event.streamRows() > 0 && event.end() >= from && event.end() <= until)
+        .sorted(Comparator.comparingLong(TraceEvent::end))
+        .toList();
   }
 
   /** Attributes a gap to its causes. A pause also stops a step and is counted once. */

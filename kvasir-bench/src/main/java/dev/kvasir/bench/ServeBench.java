@@ -310,7 +310,9 @@ final class ServeBench implements Callable<Integer> {
         StreamTrace trace = new StreamTrace()) {
       loaded.setStepListener(trace);
       err.println("one stream, then long prompts beside it");
+      long earlyBegin = System.nanoTime();
       double[] usual = client.complete(start, BASELINE_TOKENS, () -> false).gapMillis();
+      long earlyEnd = System.nanoTime();
       Future<StreamClient.StreamOutcome> stream =
           threads.submit(
               () -> client.complete(start, loaded.config().contextLength() - 100, allRead::get));
@@ -329,11 +331,12 @@ final class ServeBench implements Callable<Integer> {
       double read = (readEnd - arrived) / 1e9;
       CpuTime spent = CpuTime.now().since(begin);
       allRead.set(true);
-      loaded.setStepListener(StepListener.NONE);
       List<Long> all = stream.get().arrivals();
       List<Long> concurrent = all.stream().filter(at -> at >= arrived).toList();
       int before = start.length + all.size() - concurrent.size();
+      long lateBegin = System.nanoTime();
       BaselineGap baseline = usual(loaded, client, usual, start.length + all.size());
+      loaded.setStepListener(StepListener.NONE);
       out.printf(
           Locale.ROOT,
           "gap between tokens of a stream: alone %.2f ms at the beginning (the slowest of %d %.1f"
@@ -348,9 +351,17 @@ final class ServeBench implements Callable<Integer> {
           length,
           read);
       List<StreamTrace.TraceEvent> events = trace.events();
+      BaselineGap processorTime =
+          new BaselineGap(
+              baseline.earlyTokens(),
+              GapReport.medianProcessorMillis(earlyBegin, earlyEnd, events),
+              baseline.lateTokens(),
+              GapReport.medianProcessorMillis(lateBegin, Long.MAX_VALUE, events));
       GapReport atClient = GapReport.of(baseline, before, concurrent, events);
       GapReport.inScheduler(baseline, arrived, all.getLast(), events)
           .printTimes("in the server's loop", out);
+      GapReport.inProcessorTime(processorTime, arrived, all.getLast(), events)
+          .printTimes("in the server's loop by processor time", out);
       atClient.printTimes("at the client", out);
       atClient.printCauses(out);
       if (all.getLast() < readEnd - 1_000_000_000) {

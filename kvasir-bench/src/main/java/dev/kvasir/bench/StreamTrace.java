@@ -37,9 +37,21 @@ final class StreamTrace implements StepListener, AutoCloseable {
    * @param streamRows decode rows of a step; 0 for other events
    * @param promptRows prefill rows of a step; 0 for other events
    * @param streamTokens length of the first stream; negative if there was none
+   * @param cpuEnd processor time of all Java threads at the end of a step with decode rows; 0 for
+   *     other events
    */
   record TraceEvent(
-      Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
+      Kind kind,
+      long begin,
+      long end,
+      int streamRows,
+      int promptRows,
+      int streamTokens,
+      long cpuEnd) {
+    TraceEvent(Kind kind, long begin, long end, int streamRows, int promptRows, int streamTokens) {
+      this(kind, begin, end, streamRows, promptRows, streamTokens, 0);
+    }
+
     static TraceEvent of(Kind kind, long begin, long end) {
       return new TraceEvent(kind, begin, end, 0, 0, -1);
     }
@@ -90,7 +102,8 @@ final class StreamTrace implements StepListener, AutoCloseable {
   public void stepped(long begin, long end, Batch batch, int decodingRows) {
     int length = decodingRows > 0 ? batch.position(0) : -1;
     int prompts = batch.rows() - decodingRows;
-    events.add(new TraceEvent(Kind.STEP, begin, end, decodingRows, prompts, length));
+    long cpu = decodingRows > 0 ? CpuTime.nanos() : 0;
+    events.add(new TraceEvent(Kind.STEP, begin, end, decodingRows, prompts, length, cpu));
   }
 
   @Override
