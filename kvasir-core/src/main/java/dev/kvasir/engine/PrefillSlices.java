@@ -31,6 +31,12 @@ final class PrefillSlices {
   /** The shortest slice, as a share of the same: prompts must progress. */
   private static final double MIN_SLICE = 0.25;
 
+  /**
+   * The time until a decode step is tried again that nobody was ready for, as a share of the same:
+   * the listener of a slow client may take long.
+   */
+  private static final double RETRY = 0.1;
+
   /** The past from which on attention counts: before, products with weights take longer. */
   private static final int SHORT_PAST = 1024;
 
@@ -43,6 +49,7 @@ final class PrefillSlices {
   private int decoding; // requests that wait for a token
   private double freeShare; // of the processors
   private long lastDecodeEnd;
+  private long lastInVain;
   private boolean hasPrompts; // whether prompt rows ran since then
 
   private int rows; // of the prompt step
@@ -102,8 +109,15 @@ final class PrefillSlices {
     if (decoding == 0) {
       return Long.MAX_VALUE;
     }
+    double nanos = usual.nanos(decoding);
     double slice = Math.max(slowdown.value() * freeShare - 1, MIN_SLICE);
-    return lastDecodeEnd + (long) (slice * usual.nanos(decoding)) - now;
+    long due = lastDecodeEnd + (long) (slice * nanos);
+    return Math.max(due, lastInVain + (long) (RETRY * nanos)) - now;
+  }
+
+  /** Records that a decode step was due and nobody was ready for it. */
+  void recordInVain(long now) {
+    lastInVain = now;
   }
 
   /** Records a decode step. */

@@ -402,12 +402,12 @@ public final class Scheduler {
    * @return whether any was ready
    */
   private boolean decodeInBetween() {
-    if (waitedInVain && !isAnyDecoderReady()) {
-      return false; // its listener may take long
+    if (!waitedInVain || isAnyDecoderReady()) {
+      awaitDecodes();
+      gather(decodes, true, false);
     }
-    awaitDecodes();
-    gather(decodes, true, false);
     if (decodes.slots.isEmpty()) {
+      prefillSlices.recordInVain(nanoTime.getAsLong());
       return false;
     }
     stepListener.stepped(sliceBegin, nanoTime.getAsLong(), prompts.batch, 0);
