@@ -24,12 +24,19 @@ final class CompletionEndpoint implements Endpoint {
 
   @Override
   public void handle(Exchange exchange) throws IOException, InterruptedException {
+    Prepared prepared = prepare(exchange);
+    exchange.forgetBody();
+    runner.run(prepared.request, prepared.writer);
+  }
+
+  private record Prepared(CompletionRequest request, CompletionWriter writer) {}
+
+  /** In a method of its own: a variable of a frame that waits would keep the body. */
+  private Prepared prepare(Exchange exchange) throws IOException {
     Fields fields = exchange.body();
     CompletionRequest request =
         reader.apply(fields).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
-    CompletionWriter writer = writer(exchange, fields, formats.apply(fields));
-    exchange.forgetBody();
-    runner.run(request, writer);
+    return new Prepared(request, writer(exchange, fields, formats.apply(fields)));
   }
 
   static CompletionWriter writer(Exchange exchange, Fields fields, ResponseFormat format) {
