@@ -87,8 +87,8 @@ final class GpuBench implements Callable<Integer> {
       paramLabel = "STEPS",
       description = {
         "Whole steps too, as BATCHxTOKENS:8b (sizes of Llama 8B, random Q8_0 weights),"
-            + " BATCHxTOKENS:8b-TYPE (weights of another type, such as q4_k) or"
-            + " BATCHxTOKENS:bundled."
+            + " BATCHxTOKENS:0.5b (of Qwen 2.5 0.5B), BATCHxTOKENS:8b-TYPE (weights of another"
+            + " type, such as q4_k) or BATCHxTOKENS:bundled."
       })
   private String[] typedSteps = {};
 

@@ -37,30 +37,50 @@ import java.util.regex.Pattern;
  * @param batch sequences
  * @param tokens in each sequence's cache before the step
  * @param rows of each sequence in a step
- * @param random type of random weights with the sizes of Llama 8B; empty for the bundled model
+ * @param random sizes and weights of a random model; empty for the bundled model
  */
-record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
+record GpuSteps(int batch, int tokens, int rows, Optional<RandomSteps> random) {
   private static final Pattern TYPED =
-      Pattern.compile("(\\d{1,4})x(\\d{1,7}):(?:bundled|8b(-\\w+)?)");
+      Pattern.compile("(\\d{1,4})x(\\d{1,7}):(?:bundled|(8b|0\\.5b)(-\\w+)?)");
 
   /** Steps, or time, until the host code is compiled. */
   private static final int WARM_UPS = 40;
 
   private static final long WARM_UP_NANOS = 4_000_000_000L;
 
+  /**
+   * A model with random weights.
+   *
+   * @param sizes {@code 8b} for those of Llama 8B, {@code 0.5b} for those of Qwen 2.5 0.5B
+   */
+  record RandomSteps(String sizes, GgmlType type) {
+    ModelConfig config() {
+      return sizes.equals("8b")
+          ? GpuSteps.config(32, 4096, 14336, 32, 8, 128, 128_256)
+          : GpuSteps.config(24, 896, 4864, 14, 2, 64, 151_936);
+    }
+
+    @Override
+    public String toString() {
+      return type == GgmlType.Q8_0 ? sizes : sizes + "-" + type.name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   /** Parses {@code 32x8192:8b}, {@code 1x512:8b-q4_k} or {@code 64x8192:bundled}. */
   static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
     if (!typed.matches() || Integer.parseInt(typed.group(1)) < 1) {
       throw new InvalidInputException(
-          "--steps has '%s'; expected BATCHxTOKENS:8b, BATCHxTOKENS:8b-TYPE or BATCHxTOKENS:bundled"
+          ("--steps has '%s'; expected BATCHxTOKENS:8b, BATCHxTOKENS:0.5b, either with -TYPE, or"
+                  + " BATCHxTOKENS:bundled")
               .formatted(text));
     }
     return new GpuSteps(
         Integer.parseInt(typed.group(1)),
         Integer.parseInt(typed.group(2)),
         rows,
-        text.endsWith("bundled") ? Optional.empty() : Optional.of(type(text, typed.group(3))));
+        Optional.ofNullable(typed.group(3))
+            .map(sizes -> new RandomSteps(sizes, type(text, typed.group(4)))));
   }
 
   /** Returns the weight type; Q8_0 by default. */
@@ -79,7 +99,7 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
   /** Loads the model's weights onto a device. */
   CudaEngine open(Device device) {
     if (random.isPresent()) {
-      return CudaEngine.random(device, llama8b(), random.get());
+      return CudaEngine.random(device, random.get().config(), random.get().type());
     }
     try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
@@ -208,23 +228,30 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
     return step;
   }
 
-  private static ModelConfig llama8b() {
+  private static ModelConfig config(
+      int layers,
+      int hidden,
+      int feedForward,
+      int queryHeads,
+      int kvHeads,
+      int headDim,
+      int vocabulary) {
     return new ModelConfig(
-        "random weights of Llama 8B's sizes",
+        "random weights",
         Architecture.LLAMA,
-        32,
-        4096,
-        14336,
-        32,
-        8,
-        128,
-        128,
-        128256,
+        layers,
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        headDim,
+        headDim,
+        vocabulary,
         131072,
         1e-5f,
         RopePattern.uniform(
             new ModelConfig.RopeSettings(
-                RopeLayout.INTERLEAVED, 500_000, 128, new RopeFrequencies.Unscaled())),
+                RopeLayout.INTERLEAVED, 500_000, headDim, new RopeFrequencies.Unscaled())),
         WindowPattern.FULL,
         Scales.NONE,
         Optional.empty(),
@@ -242,13 +269,9 @@ record GpuSteps(int batch, int tokens, int rows, Optional<GgmlType> random) {
 
   @Override
   public String toString() {
-    String model = random.map(GpuSteps::sizes).orElse("bundled");
+    String model = random.map(RandomSteps::toString).orElse("bundled");
     return rows == 1
         ? "%dx%d:%s".formatted(batch, tokens, model)
         : "%dx%d+%d:%s".formatted(batch, tokens, rows, model);
-  }
-
-  private static String sizes(GgmlType type) {
-    return type == GgmlType.Q8_0 ? "8b" : "8b-" + type.name().toLowerCase(Locale.ROOT);
   }
 }
