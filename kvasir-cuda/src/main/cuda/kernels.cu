@@ -262,6 +262,10 @@ extern "C" __global__ void __launch_bounds__(ROW_THREADS) order_pairs(const __gr
 
 extern "C" __global__ void __launch_bounds__(PART_THREADS) gather_rows(const __grid_constant__ Gathering g) { gatherRow(g); }
 
+extern "C" __global__ void __launch_bounds__(PART_THREADS) activate_experts_bounded(const __grid_constant__ BiasedExperts b) {
+  activateExperts<BoundedSilu>(b);
+}
+
 extern "C" __global__ void __launch_bounds__(PART_THREADS) combine_experts(const __grid_constant__ Combining c) {
   combineExperts(c);
 }

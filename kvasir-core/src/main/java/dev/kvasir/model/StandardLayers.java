@@ -4,10 +4,13 @@ import dev.kvasir.error.InvalidInputException;
 
 /**
  * The layers that engines on devices compute: multi-head attention and a gated feed-forward part or
- * routed experts. Unlike {@link ModelConfig#requirePlain}, it admits scales, soft caps, windows,
- * post-norms and several RoPEs.
+ * routed experts, with a shared one or none. Unlike {@link ModelConfig#requirePlain}, it admits
+ * scales, soft caps, windows, post-norms and several RoPEs.
  */
 public final class StandardLayers {
+  /** Best scores whose sum ranks a group of experts; no family has more. */
+  private static final int MAX_SCORES_PER_GROUP = 2;
+
   private StandardLayers() {}
 
   /**
@@ -34,7 +37,7 @@ public final class StandardLayers {
       throw refused(
           config,
           who,
-          "experts gated by SiLU and chosen by a softmax, none of them shared; this is a %s model"
+          "experts gated by SiLU alone in their layer; this is a %s model"
               .formatted(family(config)));
     }
     if (config.latent().isPresent()) {
@@ -71,11 +74,10 @@ public final class StandardLayers {
   }
 
   private static boolean isStandard(ExpertConfig experts, ModelConfig config) {
-    Routing routing = experts.routing();
-    return experts.sharedWidth() == 0
-        && experts.activation() == Activation.SILU
-        && routing.score() != Routing.Score.SIGMOID
-        && routing.groups().used() == routing.groups().count()
+    return (experts.activation() == Activation.SILU
+            || experts.activation() == Activation.BOUNDED_SILU)
+        && experts.latent() == 0
+        && experts.routing().groups().scoresPerGroup() <= MAX_SCORES_PER_GROUP
         && !config.architecture().traits().hasDenseBesideExperts();
   }
 

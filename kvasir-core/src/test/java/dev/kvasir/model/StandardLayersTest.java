@@ -29,18 +29,20 @@ class StandardLayersTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"llama", "mistral", "qwen2", "qwen3", "granite", "phi3", "smollm3", "qwen3moe"})
+      strings = {
+        "llama",
+        "mistral",
+        "qwen2",
+        "qwen3",
+        "granite",
+        "phi3",
+        "smollm3",
+        "qwen3moe",
+        "qwen2moe"
+      })
   void familiesOfMultiHeadAttentionAreAccepted(String family) {
     assertThatCode(() -> StandardLayers.require(config(tiny(family)), "a device"))
         .doesNotThrowAnyException();
-  }
-
-  @Test
-  void sharedExpertsAreRefused() {
-    refuses(
-        tiny("qwen2moe"),
-        "experts gated by SiLU and chosen by a softmax, none of them shared; this is a qwen2moe"
-            + " model");
   }
 
   @Test
@@ -65,11 +67,30 @@ class StandardLayersTest {
     try (SafetensorsFolder files = SafetensorsFolder.open(folder.resolve("tiny"));
         Arena arena = Arena.ofConfined()) {
       RoutedExperts experts = RoutedExperts.of(config, TensorPlan.of(config, files));
-      assertThatCode(() -> experts.requirePlain(0, "a device")).doesNotThrowAnyException();
+      assertThatCode(() -> experts.requireUnscaled(0, "a device")).doesNotThrowAnyException();
+      assertThat(experts.correction(1)).isEmpty();
+      assertThat(experts.routerBias(1)).isEmpty();
+      assertThat(experts.sharedGate(1)).isEmpty();
+      assertThat(experts.downBias(1, 2)).isEmpty();
       requireShape(experts.router(1), sizes.count(), config.hidden());
       requireShape(experts.gate(1, 2, arena), sizes.width(), config.hidden());
       requireShape(experts.up(1, 2, arena), sizes.width(), config.hidden());
       requireShape(experts.down(1, 2, arena), config.hidden(), sizes.width());
+    }
+  }
+
+  @Test
+  void matricesOfSharedExpertsAreFound() {
+    TinyModel model = tiny("qwen2moe");
+    ModelConfig config = config(model);
+    ExpertConfig sizes = config.experts().orElseThrow();
+    try (SafetensorsFolder files = SafetensorsFolder.open(folder.resolve("tiny"))) {
+      RoutedExperts experts = RoutedExperts.of(config, TensorPlan.of(config, files));
+      for (Tensor matrix : experts.sharedGateAndUp(1)) {
+        requireShape(matrix, sizes.sharedWidth(), config.hidden());
+      }
+      requireShape(experts.sharedDown(1), config.hidden(), sizes.sharedWidth());
+      assertThat(experts.sharedGate(1).orElseThrow().values()).isEqualTo(config.hidden());
     }
   }
 

@@ -404,7 +404,7 @@ final class DeviceDecoder implements AutoCloseable {
 
   private void feedForward(DeviceWeights.Layer layer, RowCounts counts) {
     if (layer.experts() != null) {
-      kernels.runExperts(layer, x, hiddenActivations, rows, update);
+      kernels.runExperts(layer, x, hiddenActivations, counts, update);
       listener.end(stream, "experts");
       return;
     }

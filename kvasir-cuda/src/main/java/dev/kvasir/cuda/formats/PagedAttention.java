@@ -259,6 +259,11 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_INT, 176, format.codeWidths(layer));
   }
 
+  /** Returns whether no kernel of the format runs between that of the queries and attention. */
+  public boolean hasNoAuxiliaryKernels() {
+    return auxiliary == AuxiliaryKernels.NONE;
+  }
+
   /**
    * Launches attention for the planned batch.
    *

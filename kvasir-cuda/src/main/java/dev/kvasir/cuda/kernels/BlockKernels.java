@@ -40,6 +40,13 @@ final class BlockKernels implements AutoCloseable {
         .block(DecoderKernels.PART_THREADS);
   }
 
+  /** Sets whether kernels other than products start while the previous one ends. */
+  void overlap(boolean early) {
+    normalize.programmaticDependent(early);
+    activate.programmaticDependent(early);
+    convertHalves.programmaticDependent(early);
+  }
+
   /**
    * @param update added to {@code x} first; null for none
    * @param weight null to write rows as they are

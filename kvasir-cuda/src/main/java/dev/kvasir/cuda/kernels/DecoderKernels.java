@@ -286,7 +286,7 @@ public final class DecoderKernels implements AutoCloseable {
       DeviceWeights.Layer layer,
       DeviceMemory x,
       DeviceActivations normed,
-      int rows,
+      RowCounts rows,
       DeviceMemory update) {
     experts.run(layer, x, normed, rows, update);
   }

@@ -8,26 +8,32 @@ import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.cuda.driver.Resources;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The routed experts of a layer on a device. All matrices of one kind have the same shape and
- * format, in chunks, so that one launch multiplies the rows of all experts; it finds the weights of
- * an expert in a table.
+ * The experts of a layer on a device. All matrices of one kind have the same shape and format, in
+ * chunks, so that one launch multiplies the rows of all routed experts; it finds the weights of an
+ * expert in a table.
  *
- * @param router floats // (experts, hidden)
  * @param gateAndUp of each expert // (2 * width, hidden)
  * @param down of each expert // (hidden, width)
  * @param gateAndUpTable addresses of the codes, scales and minimums of each expert
  * @param downTable the same for {@code down}
+ * @param biases null if there are none
+ * @param shared null if there is none
+ * @param inputs all matrices that multiply the normalized rows
  */
 record DeviceExperts(
-    DeviceMemory router,
+    DeviceRouter router,
     List<StackedMatrices> gateAndUp,
     List<StackedMatrices> down,
     DeviceMemory gateAndUpTable,
-    DeviceMemory downTable)
+    DeviceMemory downTable,
+    ExpertBiases biases,
+    SharedExpert shared,
+    StackedMatrices inputs)
     implements AutoCloseable {
   /** Bytes of the addresses of a matrix. */
   private static final int WEIGHTS_BYTES = 24;
@@ -35,11 +41,24 @@ record DeviceExperts(
   static DeviceExperts of(
       CudaContext context,
       CudaStream stream,
-      DeviceMemory router,
+      DeviceRouter router,
       List<StackedMatrices> gateAndUp,
-      List<StackedMatrices> down) {
+      List<StackedMatrices> down,
+      ExpertBiases biases,
+      SharedExpert shared) {
+    List<DeviceMatrix> inputs = new ArrayList<>(gateAndUp.getFirst().parts());
+    if (shared != null) {
+      inputs.addAll(shared.gateAndUp().parts());
+    }
     return new DeviceExperts(
-        router, gateAndUp, down, table(context, stream, gateAndUp), table(context, stream, down));
+        router,
+        gateAndUp,
+        down,
+        table(context, stream, gateAndUp),
+        table(context, stream, down),
+        biases,
+        shared,
+        new StackedMatrices(List.copyOf(inputs)));
   }
 
   private static DeviceMemory table(
@@ -70,21 +89,28 @@ record DeviceExperts(
     return matrix(down, 0);
   }
 
-  Stream<StackedMatrices> matrices() {
+  /** Returns the matrices of the routed experts. */
+  Stream<StackedMatrices> routed() {
     return Stream.concat(gateAndUp.stream(), down.stream());
+  }
+
+  /** Returns the matrices of all experts. */
+  Stream<StackedMatrices> matrices() {
+    return shared == null ? routed() : Stream.concat(routed(), shared.matrices());
   }
 
   long bytes() {
     return router.bytes()
         + gateAndUpTable.bytes()
         + downTable.bytes()
+        + (biases == null ? 0 : biases.bytes())
         + matrices().mapToLong(StackedMatrices::bytes).sum();
   }
 
   @Override
   public void close() {
     Resources.closeAll(
-        Stream.concat(Stream.of(router, gateAndUpTable, downTable), matrices())
+        Stream.concat(Stream.of(router, gateAndUpTable, downTable, biases), matrices())
             .toArray(AutoCloseable[]::new));
   }
 }

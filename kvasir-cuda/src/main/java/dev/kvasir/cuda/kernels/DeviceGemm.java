@@ -50,6 +50,19 @@ final class DeviceGemm {
     }
   }
 
+  /** Sets whether kernels start while the previous one ends. */
+  void overlap(boolean early) {
+    for (Launch[][] ofFormat : launches.values()) {
+      for (Launch[] ofSize : ofFormat) {
+        for (Launch launch : ofSize) {
+          if (launch != null) {
+            launch.programmaticDependent(early);
+          }
+        }
+      }
+    }
+  }
+
   /**
    * Returns launches by units of eight rows and by tiles; one unit allows one tile only. // (3, 2)
    */

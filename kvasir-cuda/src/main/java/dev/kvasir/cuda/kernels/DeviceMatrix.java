@@ -164,7 +164,8 @@ record DeviceMatrix(
     return bytes(codes) + bytes(scales) + bytes(minimums);
   }
 
-  private static long bytes(DeviceMemory memory) {
+  /** Returns the bytes of some memory; 0 for null. */
+  static long bytes(DeviceMemory memory) {
     return memory == null ? 0 : memory.bytes();
   }
 

@@ -68,9 +68,9 @@ public record DeviceWeights(
       StackedMatrices down,
       DeviceExperts experts,
       Finish feedForwardOut) {
-    /** Returns the matrix whose operands the input of the feed-forward network becomes. */
+    /** Returns the matrices whose operands the input of the feed-forward network becomes. */
     public StackedMatrices feedForwardIn() {
-      return experts == null ? gateAndUp : experts.gateAndUp().getFirst();
+      return experts == null ? gateAndUp : experts.inputs();
     }
 
     private Stream<StackedMatrices> multiplied() {

@@ -63,7 +63,7 @@ public final class FileWeightSource extends WeightSource {
   /** Rejects experts that differ in their format, since one launch multiplies all of them. */
   private static void checkExperts(TensorPlan plan, ModelConfig config, int layer) {
     RoutedExperts experts = RoutedExperts.of(config, plan);
-    experts.requirePlain(layer, DEVICE);
+    experts.requireUnscaled(layer, DEVICE);
     int count = config.experts().orElseThrow().count();
     if (count > ExpertKernels.MOST_EXPERTS) {
       throw new InvalidInputException(
@@ -79,6 +79,17 @@ public final class FileWeightSource extends WeightSource {
         checkExpert(plan, experts.down(layer, expert, arena), down);
       }
     }
+    shared(plan, config, layer).forEach(matrix -> checkMatrix(plan.fileName(), matrix));
+  }
+
+  /** Returns the matrices of the shared expert. */
+  private static Stream<Tensor> shared(TensorPlan plan, ModelConfig config, int layer) {
+    if (config.experts().orElseThrow().sharedWidth() == 0) {
+      return Stream.empty();
+    }
+    RoutedExperts experts = RoutedExperts.of(config, plan);
+    return Stream.concat(
+        experts.sharedGateAndUp(layer).stream(), Stream.of(experts.sharedDown(layer)));
   }
 
   private static void checkExpert(TensorPlan plan, Tensor matrix, Tensor first) {
@@ -201,10 +212,15 @@ public final class FileWeightSource extends WeightSource {
     TensorPlan plan = TensorPlan.of(config, file);
     return matrices(plan, config).mapToLong(matrix -> bytes(file.name(), matrix, blocks)).sum()
         + vectors(plan, config).mapToLong(vector -> vector.values() * Float.BYTES).sum()
-        + expertLayers(config).mapToLong(layer -> expertBytes(plan, config, layer)).sum();
+        + expertLayers(config).mapToLong(layer -> expertBytes(plan, config, layer)).sum()
+        + expertLayers(config)
+            .boxed()
+            .flatMap(layer -> shared(plan, config, layer))
+            .mapToLong(matrix -> bytes(file.name(), matrix, blocks))
+            .sum();
   }
 
-  /** Returns the bytes of a layer's experts, which are in chunks, and of its router. */
+  /** Returns the bytes of a layer's routed experts, which are in chunks, with router and biases. */
   private static long expertBytes(TensorPlan plan, ModelConfig config, int layer) {
     RoutedExperts tensors = RoutedExperts.of(config, plan);
     ExpertConfig experts = config.experts().orElseThrow();
@@ -217,7 +233,13 @@ public final class FileWeightSource extends WeightSource {
       long each =
           DeviceMatrix.bytes(gates, 2 * experts.width(), hidden)
               + DeviceMatrix.bytes(downs, hidden, experts.width());
-      return experts.count() * (each + (long) hidden * Float.BYTES);
+      int biases = tensors.downBias(layer, 0).length > 0 ? 2 * experts.width() + hidden : 0;
+      long floats =
+          experts.count() * (long) (hidden + biases)
+              + (experts.sharedGate() ? hidden : 0)
+              + tensors.correction(layer).map(Tensor::values).orElse(0L)
+              + tensors.routerBias(layer).map(Tensor::values).orElse(0L);
+      return experts.count() * each + floats * Float.BYTES;
     }
   }
 
@@ -256,8 +278,54 @@ public final class FileWeightSource extends WeightSource {
         down.add(inChunks(context, stream, uploads, List.of(experts.down(layer, expert, arena))));
       }
     }
-    DeviceMemory router = upload(context, stream, experts.router(layer).toFloats());
-    return DeviceExperts.of(context, stream, router, gateAndUp, down);
+    return DeviceExperts.of(
+        context,
+        stream,
+        router(context, stream, experts, layer),
+        gateAndUp,
+        down,
+        biases(context, stream, experts, layer),
+        shared(context, stream, experts, layer));
+  }
+
+  private static DeviceRouter router(
+      CudaContext context, CudaStream stream, RoutedExperts experts, int layer) {
+    Stream<Tensor> rows =
+        Stream.concat(Stream.of(experts.router(layer)), experts.sharedGate(layer).stream());
+    return new DeviceRouter(
+        upload(context, stream, concatenated(rows.map(Tensor::toFloats).toList())),
+        uploaded(context, stream, experts.routerBias(layer)),
+        uploaded(context, stream, experts.correction(layer)));
+  }
+
+  private static DeviceMemory uploaded(
+      CudaContext context, CudaStream stream, Optional<Tensor> tensor) {
+    return tensor.map(known -> upload(context, stream, known.toFloats())).orElse(null);
+  }
+
+  /** Loads the biases of routed experts; null if they have none. */
+  private ExpertBiases biases(
+      CudaContext context, CudaStream stream, RoutedExperts experts, int layer) {
+    if (experts.downBias(layer, 0).length == 0) {
+      return null;
+    }
+    int count = config.experts().orElseThrow().count();
+    List<float[]> gateAndUp =
+        IntStream.range(0, count).mapToObj(e -> experts.gateAndUpBias(layer, e)).toList();
+    List<float[]> down =
+        IntStream.range(0, count).mapToObj(e -> experts.downBias(layer, e)).toList();
+    return new ExpertBiases(
+        upload(context, stream, concatenated(gateAndUp)),
+        upload(context, stream, concatenated(down)));
+  }
+
+  private SharedExpert shared(
+      CudaContext context, CudaStream stream, RoutedExperts experts, int layer) {
+    return config.experts().orElseThrow().sharedWidth() == 0
+        ? null
+        : new SharedExpert(
+            load(context, stream, experts.sharedGateAndUp(layer)),
+            load(context, stream, List.of(experts.sharedDown(layer))));
   }
 
   private StackedMatrices inChunks(
@@ -303,13 +371,16 @@ public final class FileWeightSource extends WeightSource {
   }
 
   private DeviceMemory vector(Stream<Tensor> tensors) {
-    List<float[]> parts = tensors.map(Tensor::toFloats).toList();
+    return floats(concatenated(tensors.map(Tensor::toFloats).toList()));
+  }
+
+  private static float[] concatenated(List<float[]> parts) {
     float[] all = new float[parts.stream().mapToInt(part -> part.length).sum()];
     int at = 0;
     for (float[] part : parts) {
       System.arraycopy(part, 0, all, at, part.length);
       at += part.length;
     }
-    return floats(all);
+    return all;
   }
 }

@@ -48,7 +48,8 @@ final class RandomWeightSource extends WeightSource {
   @Override
   DeviceExperts loadExperts(CudaContext context, CudaStream stream, int layer) {
     ExpertConfig experts = config.experts().orElseThrow();
-    float[] router = new float[experts.count() * config.hidden()];
+    int gates = experts.count() + (experts.sharedGate() ? 1 : 0);
+    float[] router = new float[gates * config.hidden()];
     Random random = new Random(layer);
     for (int i = 0; i < router.length; i++) {
       router[i] = (float) random.nextGaussian();
@@ -56,9 +57,17 @@ final class RandomWeightSource extends WeightSource {
     return DeviceExperts.of(
         context,
         stream,
-        upload(context, stream, router),
+        new DeviceRouter(upload(context, stream, router), null, null),
         randomExperts(context, stream, 2 * experts.width(), config.hidden()),
-        randomExperts(context, stream, config.hidden(), experts.width()));
+        randomExperts(context, stream, config.hidden(), experts.width()),
+        null,
+        experts.sharedWidth() == 0 ? null : randomShared(context, stream, experts.sharedWidth()));
+  }
+
+  private SharedExpert randomShared(CudaContext context, CudaStream stream, int width) {
+    return new SharedExpert(
+        random(context, stream, 2 * width, config.hidden()),
+        random(context, stream, config.hidden(), width));
   }
 
   private List<StackedMatrices> randomExperts(

@@ -53,7 +53,8 @@ class FamilyEngineTest {
           0,
           """
           "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": 224,
-          "sliding_window": 180, "attn_logit_softcapping": 3, "final_logit_softcapping": 5""");
+          "sliding_window": 180, "attn_logit_softcapping": 3, "final_logit_softcapping": 5\
+          """);
 
   private static final Family GEMMA3 =
       new Family(
@@ -69,7 +70,8 @@ class FamilyEngineTest {
           "sliding_window": 170, "rope_theta": 1000000, "rope_local_base_freq": 10000,
           "rope_scaling": {"rope_type": "linear", "factor": 8},
           "layer_types": ["sliding_attention", "sliding_attention", "full_attention",
-          "sliding_attention"]""");
+          "sliding_attention"]\
+          """);
 
   private static final Family GRANITE =
       new Family(
@@ -82,7 +84,8 @@ class FamilyEngineTest {
           0,
           """
           "embedding_multiplier": 6, "attention_multiplier": 0.2, "residual_multiplier": 0.4,
-          "logits_scaling": 3""");
+          "logits_scaling": 3\
+          """);
 
   private static final Family OLMO2 =
       new Family("olmo2", 128, Norms.POST, HeadNorms.ALL, false, 0, 0, "\"rope_theta\": 500000");
@@ -97,7 +100,8 @@ class FamilyEngineTest {
           0,
           0,
           """
-          "no_rope_layers": [1, 0, 1, 0], "rope_theta": 50000""");
+          "no_rope_layers": [1, 0, 1, 0], "rope_theta": 50000\
+          """);
 
   private static final Family MISTRAL =
       new Family("mistral", 128, Norms.PRE, HeadNorms.NONE, false, 0, 0, "\"sliding_window\": 165");
@@ -117,7 +121,8 @@ class FamilyEngineTest {
           """
           "rope_parameters": {"rope_type": "yarn", "rope_theta": 100000, "factor": 16,
           "original_max_position_embeddings": 128, "mscale": 1, "mscale_all_dim": 0.5,
-          "llama_4_scaling_beta": 0.1}""");
+          "llama_4_scaling_beta": 0.1}\
+          """);
 
   private static final Family QWEN2 =
       new Family(
@@ -130,7 +135,8 @@ class FamilyEngineTest {
           0,
           """
           "use_sliding_window": true, "sliding_window": 161, "max_window_layers": 2,
-          "rope_theta": 1000000""");
+          "rope_theta": 1000000\
+          """);
 
   private static final Family MIXTRAL =
       new Family(
@@ -142,7 +148,8 @@ class FamilyEngineTest {
           0,
           6,
           """
-          "num_local_experts": 6, "num_experts_per_tok": 2""");
+          "num_local_experts": 6, "num_experts_per_tok": 2\
+          """);
 
   private static final Family QWEN3_MOE =
       new Family(
@@ -155,15 +162,47 @@ class FamilyEngineTest {
           20,
           """
           "num_experts": 20, "num_experts_per_tok": 5, "moe_intermediate_size": 768,
-          "norm_topk_prob": true, "decoder_sparse_step": 1, "mlp_only_layers": []""");
+          "norm_topk_prob": true, "decoder_sparse_step": 1, "mlp_only_layers": []\
+          """);
+
+  private static final Family QWEN2_MOE =
+      new Family(
+          "qwen2_moe",
+          64,
+          Norms.PRE,
+          HeadNorms.NONE,
+          true,
+          0,
+          12,
+          """
+          "num_experts": 12, "num_experts_per_tok": 3, "moe_intermediate_size": 768,
+          "shared_expert_intermediate_size": 768, "norm_topk_prob": false,
+          "decoder_sparse_step": 1, "mlp_only_layers": []\
+          """);
+
+  private static final Family GLM4_MOE =
+      new Family(
+          "glm4_moe",
+          128,
+          Norms.PRE,
+          HeadNorms.EACH,
+          true,
+          0,
+          16,
+          """
+          "n_routed_experts": 16, "num_experts_per_tok": 4, "moe_intermediate_size": 768,
+          "n_shared_experts": 1, "first_k_dense_replace": 1, "n_group": 4, "topk_group": 2,
+          "norm_topk_prob": true, "routed_scaling_factor": 1.5, "partial_rotary_factor": 0.5,
+          "use_qk_norm": true\
+          """);
 
   static final List<Family> FAMILIES =
       List.of(
           GEMMA2, GEMMA3, GRANITE, OLMO2, SMOLLM3, MISTRAL, NARROW, MINISTRAL, QWEN2, MIXTRAL,
-          QWEN3_MOE);
+          QWEN3_MOE, QWEN2_MOE, GLM4_MOE);
   static final List<Family> WITH_WINDOWS = List.of(MISTRAL, QWEN2);
   static final List<Family> READ_IN_STEPS =
-      List.of(GEMMA2, GEMMA3, OLMO2, QWEN2, MIXTRAL, QWEN3_MOE);
+      List.of(GEMMA2, GEMMA3, OLMO2, QWEN2, MIXTRAL, QWEN3_MOE, QWEN2_MOE, GLM4_MOE);
 
   @TempDir private Path folder;
 
@@ -312,7 +351,8 @@ class FamilyEngineTest {
             0,
             4,
             """
-            "num_local_experts": 4,"num_experts_per_tok": 2""");
+            "num_local_experts": 4,"num_experts_per_tok": 2\
+            """);
     new RandomFolder(withSinks).writeZeros(folder);
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       assertThatThrownBy(() -> new CudaProvider().check(request(files, "fp16")))

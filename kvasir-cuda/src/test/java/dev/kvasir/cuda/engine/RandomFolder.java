@@ -43,7 +43,21 @@ final class RandomFolder {
       boolean biased,
       float normOffset,
       int experts,
-      String options) {}
+      String options) {
+    /** Returns the name of the shared expert; empty if there is none. */
+    private String sharedExpert() {
+      return switch (type) {
+        case "qwen2_moe" -> "mlp.shared_expert.";
+        case "glm4_moe" -> "mlp.shared_experts.";
+        default -> "";
+      };
+    }
+
+    /** Returns the number of first layers without experts. */
+    private int leadingDense() {
+      return type.equals("glm4_moe") ? 1 : 0;
+    }
+  }
 
   /** The norms of a layer, by their names in files. */
   enum Norms {
@@ -166,7 +180,7 @@ final class RandomFolder {
         shapes.put(of + norm + ".weight", new long[] {HIDDEN});
       }
       planAttention(of + "self_attn.");
-      planFeedForward(of);
+      planFeedForward(of, family.experts() > 0 && layer >= family.leadingDense());
     }
   }
 
@@ -184,14 +198,23 @@ final class RandomFolder {
     }
   }
 
-  private void planFeedForward(String of) {
-    if (family.experts() == 0) {
+  private void planFeedForward(String of, boolean routed) {
+    if (!routed) {
       planGates(of + "mlp.", "gate_proj", "up_proj", "down_proj");
       return;
     }
     boolean isMixtral = family.type().equals("mixtral");
     String part = of + (isMixtral ? "block_sparse_moe." : "mlp.");
     matrix(part + "gate", family.experts(), HIDDEN, false);
+    if (family.type().equals("glm4_moe")) {
+      shapes.put(part + "gate.e_score_correction_bias", new long[] {family.experts()});
+    }
+    if (!family.sharedExpert().isEmpty()) {
+      planGates(of + family.sharedExpert(), "gate_proj", "up_proj", "down_proj");
+    }
+    if (family.type().equals("qwen2_moe")) {
+      matrix(part + "shared_expert_gate", 1, HIDDEN, false);
+    }
     for (int expert = 0; expert < family.experts(); expert++) {
       String its = "%sexperts.%d.".formatted(part, expert);
       if (isMixtral) {
