@@ -51,6 +51,12 @@ final class DeviceDecoder implements AutoCloseable {
   /** Page table entries of a step: 256 rows of 131,072 tokens. */
   private static final int MAX_ENTRIES = 1 << 19;
 
+  /**
+   * Rows of a step up to which launches take long enough, compared with the kernels, that starting
+   * these early gains; thread blocks that wait take the place of others.
+   */
+  private static final int MAX_OVERLAPPED_ROWS = 8;
+
   private final ModelConfig config;
   private final int maxRows;
   private final int maxLogitRows;
@@ -326,7 +332,8 @@ final class DeviceDecoder implements AutoCloseable {
   private void attend(LayerOffsets offsets) {
     if (table.sequences() > 0) {
       resources.attention().selectLayer(offsets);
-      resources.attention().attend(stream, queries.address(), attentionOutput.address(), false);
+      boolean early = overlaps() && resources.attention().hasNoAuxiliaryKernels();
+      resources.attention().attend(stream, queries.address(), attentionOutput.address(), early);
     }
     if (chunks.count() > 0) {
       resources
@@ -344,7 +351,15 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
+  /** Returns whether the kernels of the step start while the previous ones end. */
+  private boolean overlaps() {
+    return rows <= MAX_OVERLAPPED_ROWS
+        && chunks.count() == 0
+        && context.device().computeCapability() >= 90;
+  }
+
   private void launch() {
+    kernels.overlap(overlaps());
     long slotsAddress = deviceInputs.address();
     long positionsOfRows = slotsAddress + positionsAt();
     listener.begin(stream);

@@ -21,10 +21,12 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * The kernels of a decoder step other than attention. Each waits for the previous one, except
- * products of a few rows, which fetch weights before it has ended ({@link BlockGemv}).
+ * The kernels of a decoder step other than attention. Each waits for what the previous one writes.
+ * Products of a few rows fetch weights before that ({@link BlockGemv}); in small steps all kernels
+ * {@linkplain #overlap start early}.
  */
 public final class DecoderKernels implements AutoCloseable {
   static final int ROW_THREADS = 1024;
@@ -149,6 +151,23 @@ public final class DecoderKernels implements AutoCloseable {
     argument.set(JAVA_INT, 28, keys);
     argument.set(JAVA_INT, 32, queries + 2 * keys);
     argument.set(JAVA_INT, 36, epsilon);
+  }
+
+  /**
+   * Sets whether kernels start while the previous one ends, which hides the time of a launch.
+   * Requires compute capability 9.0.
+   */
+  public void overlap(boolean early) {
+    Stream.of(normalize, activate, quantizeHalves, rotate, normalizeHeads, finish, cap)
+        .forEach(launch -> launch.programmaticDependent(early));
+    argmaxLaunch.programmaticDependent(early);
+    gemm.overlap(early);
+    if (blocks != null) {
+      blocks.overlap(early);
+    }
+    if (experts != null) {
+      experts.overlap(early);
+    }
   }
 
   /** Returns the name of the kernel of an activation function. */

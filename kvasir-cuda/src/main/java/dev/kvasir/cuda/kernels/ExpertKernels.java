@@ -151,6 +151,18 @@ final class ExpertKernels implements AutoCloseable {
         .block(DecoderKernels.PART_THREADS);
   }
 
+  /** Sets whether kernels start while the previous one ends. */
+  void overlap(boolean early) {
+    route.programmaticDependent(early);
+    order.programmaticDependent(early);
+    gather.programmaticDependent(early);
+    combine.programmaticDependent(early);
+    if (activateBiased != null) {
+      activateBiased.programmaticDependent(early);
+    }
+    products.values().forEach(launch -> launch.programmaticDependent(early));
+  }
+
   private <T extends AutoCloseable> T own(T each) {
     owned.add(each);
     return each;
