@@ -49,6 +49,7 @@ struct Attention {
   u32 sinks;               // the first tokens, in the first fp16 pages
   u32 widths;              // of codes, if kernels have several (CodeWidths)
   u32 unused;
+  const float* sinkScores; // (query heads) scores of learned sinks times log2(e), or null
 };
 
 // grid (splits, KV heads * headBlocks, sequences)
@@ -86,6 +87,11 @@ struct Work {
 
   // Returns the first unit of a share. Pages times splits fit 32 bits; 64 bits would take longer to divide.
   DEVICE int begin(int units, int share) const { return (int)((u32)units * (u32)share / (u32)splits); }
+
+  // Returns the score that joins the softmax of a head without a value.
+  DEVICE float sinkScore(const Attention& a, int head) const {
+    return a.sinkScores == nullptr ? minusInfinity() : a.sinkScores[kvHead * a.sharing + firstHead + head];
+  }
 
   // Returns the number of query heads before this block's first one, over all sequences.
   DEVICE size_t row(const Attention& a) const {

@@ -31,8 +31,10 @@ struct Merged {
     sum = fmaf(factor, itsSum, sum);
   }
 
-  DEVICE float4 mean() const {
-    const float factor = 1.f / sum;
+  // sink: a score that has a weight but no output
+  DEVICE float4 mean(float sink) const {
+    const float larger = fmaxf(most, sink), shrunk = shrinking(most, larger);
+    const float factor = sink == minusInfinity() ? 1.f / sum : shrunk / fmaf(sum, shrunk, shrinking(sink, larger));
     return float4{output.x * factor, output.y * factor, output.z * factor, output.w * factor};
   }
 };
@@ -94,7 +96,7 @@ DEVICE void addWarps(const Attention& a, const WORK& work, const BlockMemory& bl
       all.add(out.of(w, column), block.most[w][head], block.sums[w][head]);
     }
     if (work.splits == 1) {
-      out.store(column, all.mean());
+      out.store(column, all.mean(work.sinkScore(a, head)));
     } else {
       parts[(size_t)work.split * columns + column] = all.output;
       if (column % (D / 4) == 0) sums[work.split * work.heads + head] = float2{all.most, all.sum};
@@ -133,7 +135,7 @@ template <class WORK, class OUTPUTS> DEVICE void addAllSplits(const Attention& a
         }
       }
     }
-    if (works && team == 0) out.store(column, all.mean());
+    if (works && team == 0) out.store(column, all.mean(work.sinkScore(a, column / (D / 4))));
   }
 }
 

@@ -47,6 +47,7 @@ struct Prompt {
   u32 queryHeads;
   u32 window;           // tokens that a row attends to, its own included; of `limited` kernels, like the next one
   float cap;            // bound of scores, times log2(e); 0 for none
+  const float* sinkScores;   // (query heads) scores of learned sinks, times log2(e), or null
 };
 
 // The tokens of a page that a lane's rows r and r + 8 attend to.
@@ -354,7 +355,12 @@ template <int BITS, int D, bool LIMITED = false> DEVICE void readPrompt(const Pr
     sum += __shfl_xor_sync(ALL_LANES, sum, 2);
     const int query = mine + r + 8 * h;
     if (query >= queries) continue;
-    u16* to = p.outputs + ((size_t)(run.firstRow + rows[h]) * p.queryHeads + blockIdx.y * p.sharing + query % p.sharing) * D;
+    const u32 head = blockIdx.y * p.sharing + query % p.sharing;
+    if (p.sinkScores != nullptr) {   // it has a weight but no output
+      const float sink = p.sinkScores[head], larger = fmaxf(reader.most[h], sink), shrunk = shrinking(reader.most[h], larger);
+      sum = fmaf(sum, shrunk, shrinking(sink, larger)) / shrunk;
+    }
+    u16* to = p.outputs + ((size_t)(run.firstRow + rows[h]) * p.queryHeads + head) * D;
 #pragma unroll
     for (int n = 0; n < D / 8; n++) {
       const int channel = n < D / 16 ? 8 * n : D / 2 + 8 * (n - D / 16);

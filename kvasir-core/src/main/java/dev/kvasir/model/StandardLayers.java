@@ -64,11 +64,11 @@ public final class StandardLayers {
 
   private static void requireStandardAttention(ModelConfig config, String who) {
     ArchitectureTraits traits = config.architecture().traits();
-    if (traits.hasSinks() || traits.hasGatedQueries() || traits.hasNormalizedValues()) {
+    if (traits.hasGatedQueries() || traits.hasNormalizedValues()) {
       throw refused(
           config,
           who,
-          "attention without learned sinks, gates and norms of values; this is a %s model"
+          "attention without gates and norms of values; this is a %s model"
               .formatted(family(config)));
     }
   }

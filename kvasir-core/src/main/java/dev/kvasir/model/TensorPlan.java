@@ -344,6 +344,12 @@ public final class TensorPlan {
     return find(names.weight(layer, part));
   }
 
+  /** Returns the scores of a layer's learned attention sinks; empty if it has none. */
+  public Optional<Tensor> sinks(int layer) {
+    String name = names.sinks(layer);
+    return requires(name) ? Optional.of(require(name)) : Optional.empty();
+  }
+
   /** Returns the factors of a norm, which some folders store minus one. */
   public float[] normWeights(Tensor norm) {
     float[] weights = norm.toFloats();

@@ -330,8 +330,10 @@ final class DeviceDecoder implements AutoCloseable {
   }
 
   private void attend(LayerOffsets offsets) {
+    long sinkScores = weights.layers().get(offsets.layer()).sinkScoresAddress();
     if (table.sequences() > 0) {
       resources.attention().selectLayer(offsets);
+      resources.attention().selectSinks(sinkScores);
       boolean early = overlaps() && resources.attention().hasNoAuxiliaryKernels();
       resources.attention().attend(stream, queries.address(), attentionOutput.address(), early);
     }
@@ -347,7 +349,8 @@ final class DeviceDecoder implements AutoCloseable {
       resources
           .prefillAttention()
           .orElseThrow()
-          .attend(stream, chunks, chunkBlocks(), table, offsets, queries, attentionOutput);
+          .attend(
+              stream, chunks, chunkBlocks(), table, offsets, queries, attentionOutput, sinkScores);
     }
   }
 

@@ -35,10 +35,11 @@ import java.lang.foreign.MemorySegment;
  * 104 u64 tables     112 u64 workspace     120 u64 4-bit offset    128 u64 2-bit offset    136 u64 table offset
  * 144 u64 first turns of blocks            152 u64 turns           160 u32 rows
  * 164 u32 window     168 f32 soft cap      172 u32 sinks           176 u32 widths of codes
+ * 184 u64 scores of learned sinks
  * </pre>
  */
 public final class PagedAttention implements AutoCloseable {
-  private static final int ARGUMENT_BYTES = 184;
+  private static final int ARGUMENT_BYTES = 192;
   private static final double LOG2_E = 1 / Math.log(2);
 
   private final CudaContext context;
@@ -253,6 +254,15 @@ public final class PagedAttention implements AutoCloseable {
     argument.set(JAVA_LONG, 128, layer.twoBit());
     argument.set(JAVA_LONG, 136, layer.tables());
     selectWidths(layer.layer());
+  }
+
+  /**
+   * Selects the scores of learned sinks, one per query head, for attention from now on.
+   *
+   * @param scores device address of floats, times log2(e); 0 for none
+   */
+  public void selectSinks(long scores) {
+    argument.set(JAVA_LONG, 184, scores);
   }
 
   private void selectWidths(int layer) {

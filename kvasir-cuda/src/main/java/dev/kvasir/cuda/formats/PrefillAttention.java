@@ -28,11 +28,11 @@ import java.util.Optional;
  * <pre>
  *  0 u64 chunks    16 u64 queries   32 u64 packed offset   48 f32 scale     56 u32 query heads
  *  8 u64 entries   24 u64 outputs   40 u64 fp16 offset     52 u32 sharing   60 u32 window
- *                                                                           64 f32 soft cap
+ * 72 u64 scores of learned sinks                                            64 f32 soft cap
  * </pre>
  */
 public final class PrefillAttention {
-  private static final int ARGUMENT_BYTES = 72;
+  private static final int ARGUMENT_BYTES = 80;
   private static final int THREADS = 128;
   private static final int BLOCK_QUERIES = 64;
 
@@ -94,6 +94,7 @@ public final class PrefillAttention {
 
   /**
    * @param blocks thread blocks of the longest chunk
+   * @param sinkScores device address, as in {@link PagedAttention#selectSinks}
    */
   public void attend(
       CudaStream stream,
@@ -102,7 +103,8 @@ public final class PrefillAttention {
       PageTable table,
       LayerOffsets offsets,
       DeviceMemory queries,
-      DeviceMemory outputs) {
+      DeviceMemory outputs,
+      long sinkScores) {
     boolean isLimited = limitedLaunch != null && limits.bound(offsets.layer());
     Launch chosen = isLimited ? limitedLaunch : launch;
     MemorySegment argument = chosen.arguments();
@@ -113,6 +115,7 @@ public final class PrefillAttention {
     argument.set(JAVA_LONG, 32, dequantizes ? 0 : offsets.packed());
     argument.set(JAVA_LONG, 40, offsets.fp16());
     argument.set(JAVA_INT, 60, limits.window(offsets.layer()));
+    argument.set(JAVA_LONG, 72, sinkScores);
     chosen.grid(blocks, shape.kvHeads(), chunks.count()).on(stream);
   }
 }

@@ -51,6 +51,7 @@ public record DeviceWeights(
    * @param queryNorm of every query head or of all together; null if they are not normalized
    * @param keyNorm of every key head or of all together; null if they are not normalized
    * @param feedForwardNorm null if the input of the feed-forward network is not normalized
+   * @param sinkScores of learned sinks, by query head, times log2(e); null if there are none
    * @param gateAndUp the first two matrices of the feed-forward network; null if it has experts
    * @param down null if the feed-forward network has experts
    * @param experts null if the feed-forward network is dense
@@ -61,6 +62,7 @@ public record DeviceWeights(
       DeviceMemory bias,
       DeviceMemory queryNorm,
       DeviceMemory keyNorm,
+      DeviceMemory sinkScores,
       StackedMatrices output,
       Finish attentionOut,
       DeviceMemory feedForwardNorm,
@@ -77,6 +79,11 @@ public record DeviceWeights(
       return Stream.concat(
           Stream.of(projections, output),
           experts == null ? Stream.of(gateAndUp, down) : experts.matrices());
+    }
+
+    /** Returns the address of the scores of learned sinks; 0 if there are none. */
+    public long sinkScoresAddress() {
+      return DeviceMatrix.address(sinkScores);
     }
 
     /** Returns whether norms are of all heads together. */
@@ -129,6 +136,7 @@ public record DeviceWeights(
         source.biases(index, Part.QUERY, Part.KEY, Part.VALUE),
         source.norm(index, Part.QUERY_NORM),
         source.norm(index, Part.KEY_NORM),
+        source.sinkScores(index).map(scores -> source.floats(scaled(scores))).orElse(null),
         source.matrix(index, Part.OUTPUT),
         new Finish(source.biases(index, Part.OUTPUT), norm(source, index, norms.attentionOut())),
         norm(source, index, norms.feedForward()),
@@ -138,6 +146,15 @@ public record DeviceWeights(
         new Finish(
             routed ? null : source.biases(index, Part.DOWN),
             norm(source, index, norms.feedForwardOut())));
+  }
+
+  /** Returns scores for softmax with powers of two. */
+  private static float[] scaled(float[] scores) {
+    float[] scaled = new float[scores.length];
+    for (int i = 0; i < scores.length; i++) {
+      scaled[i] = (float) (scores[i] / Math.log(2));
+    }
+    return scaled;
   }
 
   private static DeviceMemory norm(WeightSource source, int index, Optional<Part> part) {

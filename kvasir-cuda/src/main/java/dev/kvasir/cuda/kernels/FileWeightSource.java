@@ -70,10 +70,11 @@ public final class FileWeightSource extends WeightSource {
           "%s: has %d experts; a device runs at most %d"
               .formatted(plan.fileName(), count, ExpertKernels.MOST_EXPERTS));
     }
-    try (Arena arena = Arena.ofConfined()) {
-      Tensor gate = experts.gate(layer, 0, arena);
-      Tensor down = experts.down(layer, 0, arena);
-      for (int expert = 0; expert < count; expert++) {
+    for (int expert = 0; expert < count; expert++) {
+      // Shared, because several threads transpose a matrix; one arena for each bounds the memory.
+      try (Arena arena = Arena.ofShared()) {
+        Tensor gate = experts.gate(layer, 0, arena);
+        Tensor down = experts.down(layer, 0, arena);
         checkExpert(plan, experts.gate(layer, expert, arena), gate);
         checkExpert(plan, experts.up(layer, expert, arena), gate);
         checkExpert(plan, experts.down(layer, expert, arena), down);
@@ -196,9 +197,11 @@ public final class FileWeightSource extends WeightSource {
             .boxed()
             .flatMap(
                 layer ->
-                    Stream.concat(
-                        norms.stream().map(part -> plan.norm(layer, part)),
-                        biased.stream().map(part -> plan.bias(layer, part))));
+                    Stream.of(
+                            norms.stream().map(part -> plan.norm(layer, part)),
+                            biased.stream().map(part -> plan.bias(layer, part)),
+                            Stream.of(plan.sinks(layer)))
+                        .flatMap(each -> each));
     return Stream.concat(Stream.of(plan.outputNorm()), ofLayers.flatMap(Optional::stream));
   }
 
@@ -225,7 +228,7 @@ public final class FileWeightSource extends WeightSource {
     RoutedExperts tensors = RoutedExperts.of(config, plan);
     ExpertConfig experts = config.experts().orElseThrow();
     int hidden = config.hidden();
-    try (Arena arena = Arena.ofConfined()) {
+    try (Arena arena = Arena.ofShared()) {
       WeightFormat gates =
           DeviceMatrix.format(plan.fileName(), tensors.gate(layer, 0, arena), false);
       WeightFormat downs =
@@ -360,6 +363,11 @@ public final class FileWeightSource extends WeightSource {
   @Override
   DeviceMemory norm(int layer, Part part) {
     return plan.norm(layer, part).map(norm -> floats(plan.normWeights(norm))).orElse(null);
+  }
+
+  @Override
+  Optional<float[]> sinkScores(int layer) {
+    return plan.sinks(layer).map(Tensor::toFloats);
   }
 
   @Override

@@ -112,6 +112,11 @@ final class RandomWeightSource extends WeightSource {
     return null;
   }
 
+  @Override
+  Optional<float[]> sinkScores(int layer) {
+    return Optional.empty();
+  }
+
   private DeviceMemory ones() {
     float[] ones = new float[config.hidden()];
     Arrays.fill(ones, 1);

@@ -72,6 +72,9 @@ abstract sealed class WeightSource implements AutoCloseable
   /** Loads the biases of some parts of a layer, concatenated; null if it has none. */
   abstract DeviceMemory biases(int layer, Part... parts);
 
+  /** Loads the scores of a layer's learned attention sinks; empty if it has none. */
+  abstract Optional<float[]> sinkScores(int layer);
+
   final DeviceMemory floats(float[] numbers) {
     DeviceMemory memory = upload(context, stream, numbers);
     owned.add(memory);

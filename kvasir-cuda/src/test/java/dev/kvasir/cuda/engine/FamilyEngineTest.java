@@ -196,13 +196,26 @@ class FamilyEngineTest {
           "use_qk_norm": true\
           """);
 
+  private static final Family GPT_OSS =
+      new Family(
+          "gpt_oss",
+          64,
+          Norms.PRE,
+          HeadNorms.NONE,
+          true,
+          0,
+          8,
+          """
+          "num_local_experts": 8, "num_experts_per_tok": 2, "sliding_window": 161\
+          """);
+
   static final List<Family> FAMILIES =
       List.of(
           GEMMA2, GEMMA3, GRANITE, OLMO2, SMOLLM3, MISTRAL, NARROW, MINISTRAL, QWEN2, MIXTRAL,
-          QWEN3_MOE, QWEN2_MOE, GLM4_MOE);
+          QWEN3_MOE, QWEN2_MOE, GLM4_MOE, GPT_OSS);
   static final List<Family> WITH_WINDOWS = List.of(MISTRAL, QWEN2);
   static final List<Family> READ_IN_STEPS =
-      List.of(GEMMA2, GEMMA3, OLMO2, QWEN2, MIXTRAL, QWEN3_MOE, QWEN2_MOE, GLM4_MOE);
+      List.of(GEMMA2, GEMMA3, OLMO2, QWEN2, MIXTRAL, QWEN3_MOE, QWEN2_MOE, GLM4_MOE, GPT_OSS);
 
   @TempDir private Path folder;
 
@@ -341,19 +354,20 @@ class FamilyEngineTest {
 
   @Test
   void modelsWithOtherLayersAreRefused() throws IOException {
-    Family withSinks =
+    Family latent =
         new Family(
-            "gpt_oss",
+            "deepseek_v2",
             64,
             Norms.PRE,
             HeadNorms.NONE,
-            true,
+            false,
             0,
-            4,
+            0,
             """
-            "num_local_experts": 4,"num_experts_per_tok": 2\
+            "q_lora_rank": null, "kv_lora_rank": 64, "qk_nope_head_dim": 32,
+            "qk_rope_head_dim": 32, "v_head_dim": 64\
             """);
-    new RandomFolder(withSinks).writeZeros(folder);
+    new RandomFolder(latent).writeZeros(folder);
     try (SafetensorsFolder files = SafetensorsFolder.open(folder)) {
       assertThatThrownBy(() -> new CudaProvider().check(request(files, "fp16")))
           .hasMessageContaining("a device requires");

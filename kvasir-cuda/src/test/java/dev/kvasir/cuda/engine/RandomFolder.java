@@ -53,6 +53,10 @@ final class RandomFolder {
       };
     }
 
+    private boolean isGptOss() {
+      return type.equals("gpt_oss");
+    }
+
     /** Returns the number of first layers without experts. */
     private int leadingDense() {
       return type.equals("glm4_moe") ? 1 : 0;
@@ -190,7 +194,10 @@ final class RandomFolder {
     matrix(of + "q_proj", queries, HIDDEN, family.biased());
     matrix(of + "k_proj", keys, HIDDEN, family.biased());
     matrix(of + "v_proj", keys, HIDDEN, family.biased());
-    matrix(of + "o_proj", HIDDEN, queries, false);
+    matrix(of + "o_proj", HIDDEN, queries, family.isGptOss());
+    if (family.isGptOss()) {
+      shapes.put(of + "sinks", new long[] {QUERY_HEADS});
+    }
     if (family.headNorms() != HeadNorms.NONE) {
       boolean each = family.headNorms() == HeadNorms.EACH;
       shapes.put(of + "q_norm.weight", new long[] {each ? headDim : queries});
@@ -201,6 +208,10 @@ final class RandomFolder {
   private void planFeedForward(String of, boolean routed) {
     if (!routed) {
       planGates(of + "mlp.", "gate_proj", "up_proj", "down_proj");
+      return;
+    }
+    if (family.isGptOss()) {
+      planInterleaved(of + "mlp.");
       return;
     }
     boolean isMixtral = family.type().equals("mixtral");
@@ -223,6 +234,16 @@ final class RandomFolder {
         planGates(its, "gate_proj", "up_proj", "down_proj");
       }
     }
+  }
+
+  /** Adds experts whose gates and ups are one tensor, with inputs outermost. */
+  private void planInterleaved(String of) {
+    long experts = family.experts();
+    matrix(of + "router", experts, HIDDEN, true);
+    shapes.put(of + "experts.gate_up_proj", new long[] {experts, HIDDEN, 2 * FEED_FORWARD});
+    shapes.put(of + "experts.gate_up_proj_bias", new long[] {experts, 2 * FEED_FORWARD});
+    shapes.put(of + "experts.down_proj", new long[] {experts, FEED_FORWARD, HIDDEN});
+    shapes.put(of + "experts.down_proj_bias", new long[] {experts, HIDDEN});
   }
 
   private void planGates(String of, String gate, String up, String down) {

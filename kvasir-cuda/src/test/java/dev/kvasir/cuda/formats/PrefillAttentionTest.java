@@ -119,7 +119,8 @@ class PrefillAttentionTest extends DeviceTestCase {
         batch.table,
         LayerOffsets.FIRST,
         device.upload(batch.halves(queries)),
-        out);
+        out,
+        0);
     double[] wanted = new ReferenceAttention(batch, bounds).outputsOfLast(rows, queries);
     assertThat(error(device.download(out), wanted))
         .as("%s, %d heads of %d, %s", format, shape.queryHeads(), shape.headDim(), tokens)
