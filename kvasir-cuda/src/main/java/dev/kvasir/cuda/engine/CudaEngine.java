@@ -215,15 +215,17 @@ public final class CudaEngine implements DecoderEngine {
     return DeviceCacheConfig.of(FormatRequest.forCache(spec, context, Optional.of(model)));
   }
 
+  private DeviceCacheConfig estimateConfig(CacheSpec spec, CacheContext context) {
+    return DeviceCacheConfig.of(FormatRequest.forEstimate(spec, context, Optional.of(model)));
+  }
+
   /**
    * Includes fp16 pages that wait for the residual window to fill and for a prompt's step to end.
    */
   @Override
   public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
     checkOpen();
-    CacheResources resources =
-        resources(
-            DeviceCacheConfig.of(FormatRequest.forEstimate(spec, context, Optional.of(model))));
+    CacheResources resources = resources(estimateConfig(spec, context));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
     if (!resources.reservesPacked()) {
       long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
@@ -256,7 +258,7 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public long sharedBytes(CacheSpec spec, CacheContext context) {
-    return DeviceCacheConfig.of(spec).format().sharedBytes(config.cacheShape());
+    return estimateConfig(spec, context).format().sharedBytes(config.cacheShape());
   }
 
   @Override
