@@ -136,14 +136,14 @@ template <int D> DEVICE double meadEnergy(const float* x, const float* weights) 
   return sum;
 }
 
-// Returns the number of earlier tokens of a tier with the same remainder modulo 4.
+// Returns the number of earlier tokens of a tier with the same remainder modulo 8.
 template <int D> DEVICE int rankOf(const MeadPackingMemory<D>& m, int tier, int token) {
   int rank = 0;
-  for (int other = token % 4; other < token; other += 4) rank += m.s.scales[0][other] == tier;
+  for (int other = token % 8; other < token; other += 8) rank += m.s.scales[0][other] == tier;
   return rank;
 }
 
-// Orders tokens by tier, those with the largest scores in the last rows. Remainders modulo 4 alternate.
+// Orders tokens by tier, those with the largest scores in the last rows. Remainders modulo 8 alternate.
 template <int D> DEVICE void orderMeadTokens(MeadPackingMemory<D>& m) {
   const int token = threadIdx.x;
   int tier = 0;
@@ -162,7 +162,7 @@ template <int D> DEVICE void orderMeadTokens(MeadPackingMemory<D>& m) {
     for (int other = 0; other < MEAD_TOKENS; other++) {
       if (m.s.scales[0][other] != tier) continue;
       const int its = rankOf(m, tier, other);
-      row += its < rank || (its == rank && other % 4 < token % 4);
+      row += its < rank || (its == rank && other % 8 < token % 8);
     }
     m.s.order[row] = (u8)token;
   }
@@ -212,8 +212,8 @@ template <int D> struct MeadRowEncoder {
   }
 
   // Returns the scale. x becomes the error.
-  // widths: of steps; out: codes by slot
-  DEVICE int encode(float* x, const u8* slots, const u8* widths, u8* out) const {
+  // widthOf: of a step; out: codes by slot
+  template <class WIDTHS> DEVICE int encode(float* x, const u8* slots, const WIDTHS& widthOf, u8* out) const {
     if (!hasCodes()) return 0;
     const int initial = initialScale(x);
     int chosen = initial;
@@ -237,7 +237,7 @@ template <int D> struct MeadRowEncoder {
       if (bits[c] > 0) {
         const u32 its = code(x[c], c, scale);
         x[c] = __fsub_rn(x[c], value(c, its, scale));
-        out[slots[c]] = (u8)(its << (widths[slots[c] / MEAD_STEP] - bits[c]));
+        out[slots[c]] = (u8)(its << (widthOf(slots[c] / MEAD_STEP) - bits[c]));
       }
     }
     return chosen;
@@ -245,8 +245,7 @@ template <int D> struct MeadRowEncoder {
 };
 
 template <int D>
-DEVICE void encodeMeadRows(const MeadTables& t, const MeadCodes<D>& codes, const u8 (*widths)[MEAD_MOST_STEPS], int side,
-                           MeadPackingMemory<D>& m) {
+DEVICE void encodeMeadRows(const MeadTables& t, const MeadHead<D>& head, const MeadCodes<D>& codes, int side, MeadPackingMemory<D>& m) {
   for (int i = threadIdx.x; i < MEAD_TOKENS * D; i += blockDim.x) m.s.codes[i / D][i % D] = 0;
   __syncthreads();
   const int row = threadIdx.x;
@@ -254,32 +253,42 @@ DEVICE void encodeMeadRows(const MeadTables& t, const MeadCodes<D>& codes, const
     const int tier = meadTierOf(row);
     const MeadRowEncoder<D> encoder{*t.constants, codes.bits[side][tier], codes.halfSteps[side][tier],
                                     side == 0 ? codes.weights : nullptr};
-    m.s.scales[side][row] = (u8)encoder.encode(m.x[m.s.order[row]], codes.slots[side], widths[tier], m.s.codes[row]);
+    m.s.scales[side][row] = (u8)encoder.encode(
+        m.x[m.s.order[row]], codes.slots[side], [&](int step) { return head.width(side, tier, step); }, m.s.codes[row]);
   }
   __syncthreads();
 }
 
-// Writes the planes of all steps: a thread has a lane of a tile at a time.
+// Writes the planes of all steps: a thread has a lane of a group of tiles at a time.
 template <int D>
-DEVICE void writeMeadPlanes(const MeadCodes<D>& codes, const u8 (*widths)[MEAD_MOST_STEPS], int side, const MeadPackingMemory<D>& m,
-                            u8* part) {
-  for (int i = threadIdx.x; i < MEAD_TILES * (D / MEAD_STEP) * 32; i += blockDim.x) {
-    const int lane = i % 32, step = i / 32 % (D / MEAD_STEP), anyTile = i / 32 / (D / MEAD_STEP);
-    const int tier = meadTierOf(TILE_TOKENS * anyTile), tile = anyTile - meadFirstTile(tier), r = lane >> 2, q = lane & 3;
-    u32 of[8];   // even and odd columns of each field
-    for (int e = 0; e < 8; e++) {
-      const int field = e / 2, odd = e % 2;
-      const int row = side == 0 ? r + 8 * (field & 1) : 2 * q + odd + 8 * (field >> 1);
-      const int slot = side == 0 ? 2 * q + odd + 8 * (field >> 1) : r + 8 * (field & 1);
-      of[e] = m.s.codes[TILE_TOKENS * anyTile + row][MEAD_STEP * step + slot];
-    }
-    const int width = widths[tier][step];
-    int left = width;
-    forMeadPlanes(width, meadTiles(tier), [&](int bits, int at) {
-      left -= bits;
+DEVICE void writeMeadPlanes(const MeadHead<D>& head, const MeadCodes<D>& codes, int side, const MeadPackingMemory<D>& m, u8* part) {
+  constexpr int STEPS = D / MEAD_STEP;
+  for (int i = threadIdx.x; i < MEAD_GROUPS * STEPS * 32; i += blockDim.x) {
+    const int lane = i % 32, step = i / 32 % STEPS, group = i / 32 / STEPS, r = lane >> 2, q = lane & 3;
+    const int width = head.width(side, group, step), wider = group == 0 ? 0 : head.width(side, 2, step) - width;
+    auto codeOf = [&](int tile, const MeadField& f) -> u32 {
+      const int row = side == 0 ? r + 8 * (f.reg & 1) : 2 * q + f.odd + 8 * (f.reg >> 1);
+      const int slot = side == 0 ? 2 * q + f.odd + 8 * (f.reg >> 1) : r + 8 * (f.reg & 1);
+      return m.s.codes[TILE_TOKENS * (MEAD_GROUP_TILES * group + tile) + row][MEAD_STEP * step + slot];
+    };
+    forMeadPlanes(width, MeadPlanes::TILE_BITS, [&](int bits, int at, int below) {
+      u32* words = reinterpret_cast<u32*>(part + codes.stepsAt[side][group][step] + at) + bits * lane;
+      for (int k = 0; k < bits; k++) words[k] = 0;
+      for (int e = 0; e < 8 * MEAD_GROUP_TILES; e++) {
+        const int tile = e / 8;
+        const MeadField f{lane, e / 2 % 4, e % 2};
+        const int left = tile == MEAD_GROUP_TILES - 1 ? below + wider : below;
+        const int start = MeadPlanes::start(tile, f.reg, bits, below);
+        words[start % bits] |= MeadPlanes::placed(codeOf(tile, f) >> left & ((1u << bits) - 1), start, f);
+      }
+    });
+    forMeadPlanes(wider, MeadLastPlanes::TILE_BITS, [&](int bits, int at, int below) {
       u32 word = 0;
-      for (int e = 0; e < 8; e++) word |= (of[e] >> left & ((1u << bits) - 1)) << (bits * (e / 2) + 4 * bits * (e % 2));
-      u8* place = part + codes.stepsAt[side][tier][step] + at + (32 * tile + lane) * bits;
+      for (int e = 0; e < 8; e++) {
+        const MeadField f{lane, e / 2, e % 2};
+        word |= MeadLastPlanes::placed(codeOf(MEAD_GROUP_TILES - 1, f) >> below & ((1u << bits) - 1), bits, f);
+      }
+      u8* place = part + codes.stepsAt[side][MEAD_GROUPS][step] + at + bits * lane;
       if (bits == 4) {
         *reinterpret_cast<u32*>(place) = word;
       } else if (bits == 2) {
@@ -302,7 +311,11 @@ template <int D> DEVICE void writeMeadMeans(const MeadCodes<D>& codes, MeadPacki
     m.s.nibbles[codes.slots[1][channel]] = (u8)(code & 15);
   }
   __syncthreads();
-  if (channel < D / 2) part[channel] = m.s.nibbles[2 * channel] | m.s.nibbles[2 * channel + 1] << 4;
+  if (channel < D / 2) {   // the steps of a byte are adjacent
+    const int row = channel / (D / MEAD_STEP / 2), step = channel % (D / MEAD_STEP / 2) * 2;
+    const int slot = MEAD_STEP * step + row / 2 + 8 * (row % 2);
+    part[channel] = m.s.nibbles[slot] | m.s.nibbles[slot + MEAD_STEP] << 4;
+  }
 }
 
 template <int D> DEVICE void writeMeadHeader(const MeadTables& t, u32 position, const MeadPackingMemory<D>& m, u8* part) {
@@ -356,14 +369,14 @@ template <int D> DEVICE void packMead(const MeadPacking& p, const MeadTables& t)
   }
   __syncthreads();
   orderMeadTokens<D>(m);
-  encodeMeadRows<D>(t, codes, head.valueWidths, 1, m);
-  writeMeadPlanes<D>(codes, head.valueWidths, 1, m, valuePart);
+  encodeMeadRows<D>(t, head, codes, 1, m);
+  writeMeadPlanes<D>(head, codes, 1, m, valuePart);
   writeMeadMeans<D>(codes, m, valuePart);
   __syncthreads();
   loadMeadKeys<D>(t, pages, position, m);   // again: there is memory for one side
   __syncthreads();
   subtractMeadRows<D>(codes, rows, 0, m);
-  encodeMeadRows<D>(t, codes, head.keyWidths, 0, m);
-  writeMeadPlanes<D>(codes, head.keyWidths, 0, m, keyPart);
+  encodeMeadRows<D>(t, head, codes, 0, m);
+  writeMeadPlanes<D>(head, codes, 0, m, keyPart);
   writeMeadHeader<D>(t, position, m, keyPart);
 }

@@ -34,10 +34,11 @@ template <int D> struct MeadPageReader {
     const int tier = meadTierOf(row), step = slot / MEAD_STEP, channel = codes.channels[side][slot];
     const int bits = codes.bits[side][tier][channel];
     if (bits == 0) return 0.f;
-    const int width = side == 0 ? head.keyWidths[tier][step] : head.valueWidths[tier][step];
+    const int tile = row / TILE_TOKENS, group = tile / MEAD_GROUP_TILES, shared = head.width(side, group, step);
+    const int wider = tier == 2 ? head.width(side, tier, step) - shared : 0;
     const MeadField field = side == 0 ? MeadField::ofKey(slot, row % TILE_TOKENS) : MeadField::ofValue(slot, row % TILE_TOKENS);
-    const u32 code = meadCode(part[side] + codes.stepsAt[side][tier][step], width, meadTiles(tier),
-                              row / TILE_TOKENS - meadFirstTile(tier), field) >> (width - bits);
+    const u32 code = meadCode(part[side] + codes.stepsAt[side][group][step], shared, part[side] + codes.stepsAt[side][MEAD_GROUPS][step],
+                              wider, tile % MEAD_GROUP_TILES, field) >> (shared + wider - bits);
     const float half = codes.halfSteps[side][tier][channel];
     return fmaf((float)code, 2.f * half, (float)(1 - (1 << bits)) * half) * t.constants->scales[scale];
   }
@@ -51,7 +52,8 @@ template <int D> struct MeadPageReader {
   }
 
   DEVICE float mean(int slot) const {
-    const int nibble = part[1][slot / 2] >> 4 * (slot % 2) & 15;
+    const MeadMeanPlace<D> place(slot);
+    const int nibble = part[1][place.at] >> place.shift & 15;
     return (float)((nibble ^ 8) - 8) * codes.units[codes.channels[1][slot]];
   }
 

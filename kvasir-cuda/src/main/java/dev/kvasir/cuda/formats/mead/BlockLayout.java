@@ -3,6 +3,7 @@ package dev.kvasir.cuda.formats.mead;
 import dev.kvasir.codec.mead.MeadParameters;
 import dev.kvasir.codec.mead.TableKind;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.kernel.Rotation;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -27,14 +28,15 @@ record BlockLayout(List<Part> parts, int kvHeads, int pageBytes) {
    */
   record Part(PartLayout layout, int page, int at) {}
 
-  static BlockLayout of(MeadParameters parameters, int headDim) {
+  static BlockLayout of(MeadParameters parameters, Rotation rotation, int headDim) {
+    LinearRotations rotations = LinearRotations.of(rotation.table(headDim), headDim);
     List<PartLayout> layouts = new ArrayList<>();
     for (int layer = 0; layer < parameters.layers(); layer++) {
       int tableBytes = tableBytes(parameters, layer);
       for (int kvHead = 0; kvHead < parameters.kvHeads(); kvHead++) {
         MeadParameters.Head head = parameters.head(layer, kvHead);
-        layouts.add(PartLayout.ofKeys(StepWidths.of(head, true, headDim), tableBytes));
-        layouts.add(PartLayout.ofValues(StepWidths.of(head, false, headDim)));
+        layouts.add(PartLayout.ofKeys(StepWidths.ofKeys(head, headDim, rotations), tableBytes));
+        layouts.add(PartLayout.ofValues(StepWidths.ofValues(head, headDim)));
       }
     }
     return of(layouts, parameters.kvHeads());

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 record CodeRecord(int headDim) {
   private static final int SIDES = 2;
   private static final int MAX_STEPS = 8;
+  private static final int STEP_PLACES = PartLayout.GROUPS + 1;
 
   private int slotsAt() {
     return SIDES * MeadParameters.TIERS * headDim;
@@ -26,7 +27,7 @@ record CodeRecord(int headDim) {
   }
 
   private int halfStepsAt() {
-    return stepsAt() + SIDES * MeadParameters.TIERS * MAX_STEPS * Integer.BYTES;
+    return stepsAt() + SIDES * STEP_PLACES * MAX_STEPS * Integer.BYTES;
   }
 
   private int weightsAt() {
@@ -96,9 +97,11 @@ record CodeRecord(int headDim) {
         to.set(JAVA_BYTE, at, (byte) codes.bits(channel));
         to.set(JAVA_FLOAT, halfStepsAt() + (long) Float.BYTES * at, codes.halfStep(channel));
       }
+    }
+    for (int place = 0; place < STEP_PLACES; place++) {
       for (int step = 0; step < layout.order().steps(); step++) {
-        long at = stepsAt() + (long) Integer.BYTES * (row * MAX_STEPS + step);
-        to.set(JAVA_INT, at, layout.stepsAt()[tier][step]);
+        long at = (long) (side * STEP_PLACES + place) * MAX_STEPS + step;
+        to.set(JAVA_INT, stepsAt() + Integer.BYTES * at, layout.stepsAt()[place][step]);
       }
     }
     putFloats(head.base(ofKeys).lows(), to, lowsAt() + side * headDim * Float.BYTES);

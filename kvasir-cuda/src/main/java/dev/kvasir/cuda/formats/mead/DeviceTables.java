@@ -31,7 +31,7 @@ import java.util.function.Consumer;
  *                                                                        100 u32 of the first layer
  * </pre>
  *
- * Attention reads it from device memory, followed by its layer and the bytes of the largest chunk.
+ * Attention reads it from device memory, followed by its layer and the bytes of a chunk's slot.
  */
 final class DeviceTables implements AutoCloseable {
   /** Size of the argument. */
@@ -208,7 +208,8 @@ final class DeviceTables implements AutoCloseable {
       long at = (long) layer * LAYER_BYTES;
       MemorySegment.copy(tables, 0, to, at, BYTES);
       to.set(JAVA_INT, at + BYTES, layer);
-      to.set(JAVA_INT, at + BYTES + 4, model.layout().maxChunkBytes());
+      int slot = new MeadMemoryLayout(model.headDim()).slotBytes(model.layout().maxChunkBytes());
+      to.set(JAVA_INT, at + BYTES + 4, slot);
     }
   }
 

@@ -14,48 +14,67 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Where the parts of a KV head are and what attention decodes them with, as MeadHead in
- * meadpages.cuh has it. A code c of k bits becomes the subnormal half {@code c / 2^(k + 14)}; its
- * value at scale 1, in units of a power of two, is that half times a factor, plus a minimum.
+ * meadpages.cuh has it. A code of a key, as far as it is a fraction of its width, times a factor is
+ * its value at scale 1 in units of a power of two, plus a minimum.
  */
 record HeadRecord(int headDim) {
   private static final int MAX_STEPS = 8;
   private static final int CHUNKS_AT = 16;
-  private static final int MAX_CHUNKS = 6;
-  private static final int FREE_AT = CHUNKS_AT + 2 * MAX_CHUNKS * Integer.BYTES;
-  private static final int WIDTHS_AT = FREE_AT + 16;
-  private static final int PAIRS_AT = WIDTHS_AT + 2 * MeadParameters.TIERS * MAX_STEPS;
-  private static final int KEY_STEPS_AT = PAIRS_AT + 64;
+  private static final int CHUNK_BYTES = 2 * Integer.BYTES;
+  private static final int PART_BYTES_AT = CHUNKS_AT + 2 * PartLayout.CHUNKS * CHUNK_BYTES;
+  private static final int FREE_AT = PART_BYTES_AT + 2 * Integer.BYTES;
+  private static final int WIDTHS_AT = FREE_AT + 8;
+  private static final int KEY_UNIT_AT = WIDTHS_AT + 2 * MeadParameters.TIERS * Integer.BYTES;
+  private static final int PAIRS_AT = KEY_UNIT_AT + 8;
+  private static final int KEYS_AT = PAIRS_AT + 64;
   private static final int QUADS = 4;
   private static final int ROWS = 8;
   private static final int BLOCK = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
-  private static final int FACTOR_BYTES = 16;
+  private static final int KEY_BYTES = 16;
+  private static final int VALUE_BYTES = 2 * Float.BYTES;
 
-  /** The largest subnormal half is a little less than one over this. */
-  private static final float SUBNORMALS = 0x1p14f;
+  /** Of codes that become halves and are rotated; queries have the rest. */
+  private static final float ROTATED_FACTOR = 0x1p14f;
+
+  /** Of queries that are multiplied with codes: the same less what halves of codes lack. */
+  private static final float LINEAR_FACTOR = 0x1p6f;
+
+  /** The first tile's codes of values: 2^-24 each, times a factor of their weights of 8. */
+  private static final float VALUE_FACTOR = 0x1p21f;
+
+  /** Codes of means, 2^-24 each, times weights over 64. */
+  private static final float MEAN_FACTOR = 0x1p30f;
+
+  /** The code of a mean error of zero. */
+  private static final int MEAN_ZERO = 8;
 
   private int steps() {
     return headDim / StepWidths.CHANNELS;
   }
 
   private int valueStepsAt() {
-    return KEY_STEPS_AT + MeadParameters.TIERS * steps() * QUADS * FACTOR_BYTES;
+    return KEYS_AT + MeadParameters.TIERS * steps() * 2 * QUADS * KEY_BYTES;
   }
 
-  private int keyBaseAt() {
-    return valueStepsAt() + MeadParameters.TIERS * steps() * ROWS * FACTOR_BYTES;
+  private int valueMinimaAt() {
+    return valueStepsAt() + MeadParameters.TIERS * steps() * ROWS * VALUE_BYTES;
   }
 
   private int valueBaseAt() {
-    return keyBaseAt() + steps() * QUADS * 2 * Integer.BYTES;
+    return valueMinimaAt() + MeadParameters.TIERS * steps() * ROWS * VALUE_BYTES;
+  }
+
+  private int unitsAt() {
+    return valueBaseAt() + steps() * ROWS * VALUE_BYTES;
   }
 
   private int turnsAt() {
-    return valueBaseAt() + 2 * headDim * Float.BYTES;
+    return unitsAt() + steps() * ROWS * VALUE_BYTES;
   }
 
-  /** Returns the distance of two tokens: an odd multiple of 32, for few conflicts of banks. */
+  /** Returns the distance of two tokens: an odd multiple of 16, so that eight are in all banks. */
   private int turnBytes() {
-    return (steps() + 1) * QUADS * 2 * Integer.BYTES;
+    return steps() * StepWidths.CHANNELS * Short.BYTES + 16;
   }
 
   int bytes() {
@@ -74,42 +93,33 @@ record HeadRecord(int headDim) {
       float[] units,
       RopeTable rope,
       MemorySegment to) {
+    StepWidths keyOrder = keys.layout().order();
     putPart(keys, 0, to);
     putPart(values, 1, to);
     to.set(JAVA_INT, FREE_AT, isFree ? 1 : 0);
-    float keyUnit = unit(head, true);
-    float valueUnit = unit(head, false);
-    to.set(JAVA_FLOAT, FREE_AT + 4, keyUnit);
-    to.set(JAVA_FLOAT, FREE_AT + 8, valueUnit);
-    int[] keyChannels = keys.layout().order().channels();
-    int[] valueChannels = values.layout().order().channels();
+    to.set(JAVA_INT, FREE_AT + 4, keyOrder.rotatedSteps());
+    to.set(JAVA_FLOAT, KEY_UNIT_AT, keyUnit(head));
+    int[] channels = keyOrder.channels();
     for (int step = 0; step < steps(); step++) {
       for (int pair = 0; pair < ROWS; pair++) {
-        int channel = keyChannels[step * StepWidths.CHANNELS + pair];
+        int channel = channels[step * StepWidths.CHANNELS + pair];
         to.set(JAVA_BYTE, PAIRS_AT + step * ROWS + pair, (byte) channel);
       }
     }
-    for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
-      RowCodeLayout keyCodes = head.codes(true, tier);
-      RowCodeLayout valueCodes = head.codes(false, tier);
-      for (int step = 0; step < steps(); step++) {
-        putKeyStep(keyCodes, keyUnit, keyChannels, tier, step, to);
-        putValueStep(valueCodes, valueUnit, valueChannels, tier, step, to);
-      }
-    }
-    putBases(head, keyChannels, valueChannels, units, to);
-    putTurns(keyChannels, rope, to);
+    putKeys(head, keyOrder, LinearRotations.of(rope, headDim), to);
+    putValues(head, values.layout().order(), units, to);
+    putTurns(channels, rope, to);
   }
 
   /** Writes the cosines and sines of token indices. */
-  private void putTurns(int[] keyChannels, RopeTable rope, MemorySegment to) {
+  private void putTurns(int[] channels, RopeTable rope, MemorySegment to) {
     for (int token = 0; token < BLOCK; token++) {
       for (int i = 0; i < headDim / 2; i++) {
-        int pair = keyChannels[i / ROWS * StepWidths.CHANNELS + i % ROWS];
-        int angle = token * rope.pairs() + pair;
-        long at = turnsAt() + (long) token * turnBytes() + i / 2 * 8L + i % 2 * 2L;
-        to.set(JAVA_SHORT, at, half(rope.cosines()[angle]));
-        to.set(JAVA_SHORT, at + 4, half(rope.sines()[angle]));
+        int pair = channels[i / ROWS * StepWidths.CHANNELS + i % ROWS];
+        int slot = i / ROWS * StepWidths.CHANNELS + i % ROWS;
+        long at = turnsAt() + (long) token * turnBytes() + (long) slot * Short.BYTES;
+        to.set(JAVA_SHORT, at, half(LinearRotations.cosine(rope, token, pair)));
+        to.set(JAVA_SHORT, at + ROWS * Short.BYTES, half(LinearRotations.sine(rope, token, pair)));
       }
     }
   }
@@ -118,51 +128,64 @@ record HeadRecord(int headDim) {
     to.set(JAVA_INT, 8L * side, part.page());
     to.set(JAVA_INT, 8L * side + 4, part.at());
     int[] chunksAt = part.layout().chunksAt();
-    for (int chunk = 0; chunk < chunksAt.length; chunk++) {
-      long at = CHUNKS_AT + (long) Integer.BYTES * (side * MAX_CHUNKS + chunk);
+    for (int chunk = 0; chunk < PartLayout.CHUNKS; chunk++) {
+      long at = CHUNKS_AT + (long) CHUNK_BYTES * (side * PartLayout.CHUNKS + chunk);
       to.set(JAVA_INT, at, chunksAt[chunk]);
+      to.set(JAVA_INT, at + Integer.BYTES, chunksAt[chunk + 1] - chunksAt[chunk]);
     }
+    to.set(JAVA_INT, PART_BYTES_AT + (long) Integer.BYTES * side, part.layout().bytes());
+    StepWidths order = part.layout().order();
     for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
+      int all = 0;
       for (int step = 0; step < steps(); step++) {
-        long at = WIDTHS_AT + (long) (side * MeadParameters.TIERS + tier) * MAX_STEPS + step;
-        to.set(JAVA_BYTE, at, (byte) part.layout().order().widths()[tier][step]);
+        boolean isLast = tier == MeadParameters.TIERS - 1;
+        all |= (isLast ? order.wider(step) : order.widths()[tier][step]) << 4 * step;
+      }
+      to.set(
+          JAVA_INT, WIDTHS_AT + (long) (side * MeadParameters.TIERS + tier) * Integer.BYTES, all);
+    }
+  }
+
+  private void putKeys(
+      MeadParameters.Head head, StepWidths order, LinearRotations rotations, MemorySegment to) {
+    float unit = keyUnit(head);
+    float[] predictions = firstRow(head.base(true));
+    int[] channels = order.channels();
+    for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
+      RowCodeLayout codes = head.codes(true, tier);
+      for (int slot = 0; slot < headDim; slot += slot % ROWS == ROWS - 1 ? ROWS + 1 : 1) {
+        int step = slot / StepWidths.CHANNELS;
+        int x = channels[slot];
+        int y = channels[slot + ROWS];
+        boolean isRotated = step < order.rotatedSteps();
+        float cosine = isRotated ? ROTATED_FACTOR : LINEAR_FACTOR * rotations.cosines()[x];
+        float sine = isRotated ? ROTATED_FACTOR : -LINEAR_FACTOR * rotations.sines()[x];
+        long at = KEYS_AT + (long) (tier * steps() + step) * 2 * QUADS * KEY_BYTES;
+        at += slot % ROWS / 2 * KEY_BYTES + slot % 2 * Short.BYTES;
+        int width = order.widths()[Math.min(tier, MeadParameters.TIERS - 2)][step];
+        float oneX = Math.scalb(range(codes, x) / unit, -width);
+        float oneY = Math.scalb(range(codes, y) / unit, -width);
+        putFour(to, at, cosine * oneX, cosine * oneY, predictions[x], predictions[y]);
+        float minimumX = minimum(codes, unit, x, cosine);
+        float minimumY = minimum(codes, unit, y, cosine);
+        at += QUADS * KEY_BYTES;
+        putFour(to, at, sine * oneX, sine * oneY, -minimumY, minimumX);
       }
     }
   }
 
-  private void putKeyStep(
-      RowCodeLayout codes, float unit, int[] channels, int tier, int step, MemorySegment to) {
-    for (int quad = 0; quad < QUADS; quad++) {
-      long at = KEY_STEPS_AT + (long) ((tier * steps() + step) * QUADS + quad) * FACTOR_BYTES;
-      for (int second = 0; second < 2; second++) {
-        for (int odd = 0; odd < 2; odd++) {
-          int channel = channels[step * StepWidths.CHANNELS + 8 * second + 2 * quad + odd];
-          to.set(JAVA_SHORT, at + 8L * second + 2L * odd, half(factor(codes, unit, channel)));
-          to.set(JAVA_SHORT, at + 8L * second + 4 + 2L * odd, half(minimum(codes, unit, channel)));
-        }
-      }
-    }
-  }
-
-  private void putValueStep(
-      RowCodeLayout codes, float unit, int[] channels, int tier, int step, MemorySegment to) {
-    for (int row = 0; row < ROWS; row++) {
-      long at = valueStepsAt() + (long) ((tier * steps() + step) * ROWS + row) * FACTOR_BYTES;
-      for (int upper = 0; upper < 2; upper++) {
-        int channel = channels[step * StepWidths.CHANNELS + 8 * upper + row];
-        for (int twice = 0; twice < 2; twice++) {
-          to.set(JAVA_SHORT, at + 8L * upper + 2L * twice, half(factor(codes, unit, channel)));
-          to.set(JAVA_SHORT, at + 8L * upper + 4 + 2L * twice, half(minimum(codes, unit, channel)));
-        }
-      }
+  /** Writes halves of four words. */
+  private static void putFour(MemorySegment to, long at, float... numbers) {
+    for (int i = 0; i < numbers.length; i++) {
+      to.set(JAVA_SHORT, at + (long) i * Integer.BYTES, half(numbers[i]));
     }
   }
 
   /** Returns a power of two in whose units the factors of all channels are finite halves. */
-  private static float unit(MeadParameters.Head head, boolean ofKeys) {
+  private static float keyUnit(MeadParameters.Head head) {
     float widest = 0;
     for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
-      RowCodeLayout codes = head.codes(ofKeys, tier);
+      RowCodeLayout codes = head.codes(true, tier);
       for (int channel = 0; channel < codes.width(); channel++) {
         widest = Math.max(widest, range(codes, channel));
       }
@@ -175,41 +198,39 @@ record HeadRecord(int headDim) {
     return codes.bits(channel) == 0 ? 0 : codes.step(channel) * (1 << codes.bits(channel));
   }
 
-  private static float factor(RowCodeLayout codes, float unit, int channel) {
-    return range(codes, channel) * SUBNORMALS / unit;
-  }
-
   /** Returns the minimum, shifted by what rounding the factor changes in the middle. */
-  private static float minimum(RowCodeLayout codes, float unit, int channel) {
+  private static float minimum(RowCodeLayout codes, float unit, int channel, float of) {
     if (codes.bits(channel) == 0) {
       return 0;
     }
-    float factor = factor(codes, unit, channel);
-    float rounded = Float.float16ToFloat(half(factor));
-    float middle = 0.5f * (1 - Math.scalb(1f, -codes.bits(channel))) / SUBNORMALS;
-    return codes.minimum(channel) / unit + (factor - rounded) * middle;
+    float range = range(codes, channel) / unit;
+    float rounded = Float.float16ToFloat(half(of * range)) / of;
+    float middle = 0.5f * (1 - Math.scalb(1f, -codes.bits(channel)));
+    return codes.minimum(channel) / unit + (range - rounded) * middle;
   }
 
-  /** Writes the only row of each table; other kinds of tables are read by other kernels. */
-  private void putBases(
-      MeadParameters.Head head,
-      int[] keyChannels,
-      int[] valueChannels,
-      float[] units,
-      MemorySegment to) {
-    float[] keys = firstRow(head.base(true));
-    float[] values = firstRow(head.base(false));
-    for (int step = 0; step < steps(); step++) {
-      for (int i = 0; i < StepWidths.CHANNELS; i++) {
-        int quad = i % 8 / 2;
-        long at = keyBaseAt() + (step * QUADS + quad) * 8L + i / 8 * 4L + i % 2 * 2L;
-        to.set(JAVA_SHORT, at, half(keys[keyChannels[step * StepWidths.CHANNELS + i]]));
-      }
-    }
+  /** Writes what values need; of tables the only row, as others are read by other kernels. */
+  private void putValues(
+      MeadParameters.Head head, StepWidths order, float[] units, MemorySegment to) {
+    float[] predictions = firstRow(head.base(false));
+    int[] channels = order.channels();
     for (int slot = 0; slot < headDim; slot++) {
-      long at = valueBaseAt() + (long) Float.BYTES * slot;
-      to.set(JAVA_FLOAT, at, values[valueChannels[slot]]);
-      to.set(JAVA_FLOAT, at + (long) Float.BYTES * headDim, units[valueChannels[slot]]);
+      int channel = channels[slot];
+      int step = slot / StepWidths.CHANNELS;
+      int upper = slot / ROWS % 2;
+      long at = (step * ROWS + slot % ROWS) * (long) VALUE_BYTES + upper * Float.BYTES;
+      float factor = VALUE_FACTOR / (1 << upper);
+      for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
+        RowCodeLayout codes = head.codes(false, tier);
+        float one = Math.scalb(range(codes, channel), -order.widths()[tier][step]);
+        float minimum = codes.bits(channel) == 0 ? 0 : codes.minimum(channel);
+        long own = (long) tier * steps() * ROWS * VALUE_BYTES + at;
+        to.set(JAVA_FLOAT, valueStepsAt() + own, factor * one);
+        to.set(JAVA_FLOAT, valueMinimaAt() + own, minimum);
+      }
+      float base = predictions[channel] - MEAN_ZERO * units[channel];
+      to.set(JAVA_FLOAT, valueBaseAt() + at, base);
+      to.set(JAVA_FLOAT, unitsAt() + at, MEAN_FACTOR * units[channel]);
     }
   }
 

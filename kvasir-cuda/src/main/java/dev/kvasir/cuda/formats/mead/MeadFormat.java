@@ -23,8 +23,12 @@ import dev.kvasir.cuda.memory.PagePools;
  * @param model null if only sizes are needed
  */
 public record MeadFormat(String text, MeadModel model) implements CompactPageFormat {
-  /** With fewer warps, registers hold more, but attention takes longer on an H200. */
-  private static final int MAX_WARPS = 16;
+
+  /** Warps of a multiprocessor, limited by registers. */
+  private static final int WARPS = 16;
+
+  /** Half of a multiprocessor's shared memory, less what a thread block has by itself. */
+  private static final int HALF_SHARED_BYTES = 110 << 10;
 
   private static final int DECODED_WARPS = 12;
   private static final int BLOCK_TOKENS = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
@@ -98,7 +102,14 @@ public record MeadFormat(String text, MeadModel model) implements CompactPageFor
 
   @Override
   public int maxWarps() {
-    return model.isDecoded() ? DECODED_WARPS : MAX_WARPS;
+    return model.isDecoded() ? DECODED_WARPS : attentionWarps();
+  }
+
+  /** Returns the warps of a thread block: half as many if two blocks fit a multiprocessor then. */
+  private int attentionWarps() {
+    int few = WARPS / 2;
+    int bytes = blockBytes(model.headDim()) + few * (warpBytes() + 2 * MeadMemoryLayout.UNIT_BYTES);
+    return bytes <= HALF_SHARED_BYTES ? few : WARPS;
   }
 
   @Override

@@ -30,7 +30,7 @@ public final class MeadModel {
     this.firstPosition = firstPosition;
     this.positions = positions;
     this.headDim = parameters.headDim().orElseThrow();
-    this.layout = BlockLayout.of(parameters, headDim);
+    this.layout = BlockLayout.of(parameters, rotation, headDim);
   }
 
   MeadParameters parameters() {

@@ -4,8 +4,8 @@ import dev.kvasir.codec.mead.MeadParameters;
 
 /**
  * The layout of the keys, or values, of one KV head in a block of 128 tokens. Rows are the block's
- * tokens, tier after tier. In a tier, tokens of the four remainders modulo 4 take turns, so that
- * lanes of a warp read cosines from different memory banks. A tile is 16 rows of one tier.
+ * tokens, tier after tier. In a tier, tokens of the eight remainders modulo 8 take turns, so that
+ * their cosines are in different memory banks. A tile is 16 rows of one tier.
  *
  * <pre>
  * keys    u16 (8 r, 8 tiles, 2) of rows r and r + 8 of a tile:
@@ -13,29 +13,41 @@ import dev.kvasir.codec.mead.MeadParameters;
  *         u32 position of the first token, zeros up to 288 bytes
  *         what selects rows of tables: u8 (128 rows) of keys, then of values; or u16 (128 rows); or
  *           in a layer that is looked up u32 (128 tokens) token ids
- * values  u4 (headDim) mean errors by slot
+ *         steps of group 0, then of group 1; half of the steps of a group are a chunk
+ * values  u4 (8 r, 2, steps) mean errors of slots r and r + 8 of a step
+ *         steps, each of group 0 and then of group 1; a quarter of the steps is a chunk
  *
- * both, for each step, two of which are a chunk, for each tier: codes in planes of the upper four
- *         bits, of two and of one, as far as the width has them; eight bits are two planes of four
+ * group 0 the four tiles of the first tier            planes of four bits, of two and of one, as far
+ * group 1 those of the other tiers                    as the width has them, the upper bits first
+ *         then what the last tile has in addition
  *
- * plane of b bits   (tiles, 32 lanes) of 8 b bits: four fields of b bits for the even column, then
- *                   four for the odd one; with four bits these are the halves of a word
+ * plane of b bits of a group      u32 (32 lanes, b words)
+ * plane of b bits of a tile       (32 lanes) of 8 b bits
  *
- *         lane = 4 row + quad                          field
+ *         lane = 4 row + quad                          register
  * keys    row = token row % 8, quad = pair % 8 / 2     token row / 8 + 2 * (second channel of the pair)
  * values  row = slot % 8, quad = token row % 8 / 2     slot % 16 / 8 + 2 * (token row / 8)
  * </pre>
  *
- * A code fills the upper bits of its step's width.
+ * A code fills the upper bits of its step's width. MeadPlanes in meadpages.cuh has the place of a
+ * register in its words.
  *
- * @param stepsAt offset of the codes of a step // (tiers, steps)
+ * @param stepsAt offset of the codes of a step: of both groups, and of what the last tile has in
+ *     addition // (groups + 1, steps)
  * @param chunksAt offset of each chunk, the first with what precedes it, and the end
  */
 record PartLayout(StepWidths order, int[][] stepsAt, int[] chunksAt) {
   /** Tokens of a tile. */
   static final int TILE = 16;
 
-  static final int CHUNK_STEPS = 2;
+  /** Groups of four tiles. */
+  static final int GROUPS = 2;
+
+  static final int GROUP_TILES = 4;
+
+  /** Chunks of a part. */
+  static final int CHUNKS = 4;
+
   static final int KEY_HEADER_BYTES = 288;
   static final int POSITION_AT = 256;
 
@@ -46,33 +58,61 @@ record PartLayout(StepWidths order, int[][] stepsAt, int[] chunksAt) {
    * @param tableBytes bytes of what selects rows of tables
    */
   static PartLayout ofKeys(StepWidths order, int tableBytes) {
-    return of(order, KEY_HEADER_BYTES + tableBytes);
+    Writer writer = new Writer(order, KEY_HEADER_BYTES + tableBytes);
+    for (int group = 0; group < GROUPS; group++) {
+      for (int step = 0; step < order.steps(); step++) {
+        writer.startChunk(CHUNKS / GROUPS * group + step * CHUNKS / GROUPS / order.steps());
+        writer.add(group, step);
+      }
+    }
+    return writer.finish();
   }
 
   static PartLayout ofValues(StepWidths order) {
-    return of(order, order.slots().length / 2);
-  }
-
-  private static PartLayout of(StepWidths order, int headerBytes) {
-    int chunks = order.steps() / CHUNK_STEPS;
-    int[][] stepsAt = new int[MeadParameters.TIERS][order.steps()];
-    int[] chunksAt = new int[chunks + 1];
-    int at = headerBytes;
-    for (int chunk = 0; chunk < chunks; chunk++) {
-      chunksAt[chunk] = chunk == 0 ? 0 : at;
-      for (int step = CHUNK_STEPS * chunk; step < CHUNK_STEPS * (chunk + 1); step++) {
-        for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
-          stepsAt[tier][step] = at;
-          at += BIT_BYTES * order.widths()[tier][step] * tiles(tier);
-        }
+    Writer writer = new Writer(order, order.slots().length / 2);
+    for (int step = 0; step < order.steps(); step++) {
+      writer.startChunk(step * CHUNKS / order.steps());
+      for (int group = 0; group < GROUPS; group++) {
+        writer.add(group, step);
       }
     }
-    chunksAt[chunks] = at;
-    return new PartLayout(order, stepsAt, chunksAt);
+    return writer.finish();
   }
 
-  static int tiles(int tier) {
-    return MeadParameters.tokens(tier) / TILE;
+  /** Places steps one after another. */
+  private static final class Writer {
+    private final StepWidths order;
+    private final int[][] stepsAt;
+    private final int[] chunksAt = new int[CHUNKS + 1];
+    private int chunk;
+    private int at;
+
+    Writer(StepWidths order, int headerBytes) {
+      this.order = order;
+      this.stepsAt = new int[GROUPS + 1][order.steps()];
+      this.at = headerBytes;
+    }
+
+    void startChunk(int next) {
+      if (next > chunk) {
+        chunk = next;
+        chunksAt[chunk] = at;
+      }
+    }
+
+    void add(int group, int step) {
+      stepsAt[group][step] = at;
+      at += BIT_BYTES * GROUP_TILES * order.widths()[group][step];
+      if (group == GROUPS - 1) {
+        stepsAt[GROUPS][step] = at;
+        at += BIT_BYTES * order.wider(step);
+      }
+    }
+
+    PartLayout finish() {
+      chunksAt[CHUNKS] = at;
+      return new PartLayout(order, stepsAt, chunksAt);
+    }
   }
 
   int bytes() {

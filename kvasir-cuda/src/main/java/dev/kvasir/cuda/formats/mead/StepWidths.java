@@ -9,32 +9,56 @@ import java.util.stream.IntStream;
  * The channels of a head in the order in which a device stores their codes: steps of 16 channels,
  * the operands of a matrix instruction. All codes of a step and tier have the width of the widest
  * channel, so channels of similar widths share a step. A step of keys has eight RoPE pairs, their
- * first channels and then their second ones.
+ * first channels and then their second ones; the pairs that rotate most are in the first steps.
  *
  * @param slots place of each channel; step {@code slot / 16} // (headDim)
- * @param widths bits of a code // (tiers, steps)
+ * @param widths bits of a code; the last tier has no fewer than the one before // (tiers, steps)
+ * @param rotatedSteps the first steps, with all pairs of keys that are not {@link
+ *     LinearRotations#isLinear linear}
  */
-record StepWidths(int[] slots, int[][] widths) {
+record StepWidths(int[] slots, int[][] widths, int rotatedSteps) {
   /** Channels of a step. */
   static final int CHANNELS = 16;
 
-  static StepWidths of(MeadParameters.Head head, boolean ofKeys, int headDim) {
-    int[][] bits =
-        IntStream.range(0, MeadParameters.TIERS)
-            .mapToObj(tier -> head.codes(ofKeys, tier).bits())
-            .toArray(int[][]::new);
-    return of(bits, ofKeys, headDim);
+  static StepWidths ofKeys(MeadParameters.Head head, int headDim, LinearRotations rotations) {
+    return of(bits(head, true), true, headDim, rotations.errors(), rotations.rotatedPairs());
+  }
+
+  static StepWidths ofValues(MeadParameters.Head head, int headDim) {
+    return of(bits(head, false), false, headDim, new float[headDim], 0);
+  }
+
+  private static int[][] bits(MeadParameters.Head head, boolean ofKeys) {
+    return IntStream.range(0, MeadParameters.TIERS)
+        .mapToObj(tier -> head.codes(ofKeys, tier).bits())
+        .toArray(int[][]::new);
   }
 
   /**
    * @param bits // (tiers, headDim)
+   * @param errors of pairs if they are not rotated
+   * @param rotatedPairs the least number of pairs in the first steps, those with the largest errors
    */
-  static StepWidths of(int[][] bits, boolean ofKeys, int headDim) {
+  static StepWidths of(
+      int[][] bits, boolean ofKeys, int headDim, float[] errors, int rotatedPairs) {
     int units = ofKeys ? headDim / 2 : headDim;
+    int rotatedSteps = Math.ceilDiv(rotatedPairs, CHANNELS / 2);
+    int[] byError =
+        IntStream.range(0, units)
+            .boxed()
+            .sorted(Comparator.comparingDouble(unit -> -errors[unit]))
+            .mapToInt(Integer::intValue)
+            .toArray();
+    boolean[] isRotated = new boolean[units];
+    for (int i = 0; i < rotatedSteps * CHANNELS / 2; i++) {
+      isRotated[byError[i]] = true;
+    }
     int[] order =
         IntStream.range(0, units)
             .boxed()
-            .sorted(Comparator.comparingInt(unit -> -cost(bits, unit, ofKeys ? units : 0)))
+            .sorted(
+                Comparator.<Integer>comparingInt(unit -> isRotated[unit] ? 0 : 1)
+                    .thenComparingInt(unit -> -cost(bits, unit, ofKeys ? units : 0)))
             .mapToInt(Integer::intValue)
             .toArray();
     int[] slots = new int[headDim];
@@ -54,7 +78,11 @@ record StepWidths(int[] slots, int[][] widths) {
         widths[tier][step] = Math.max(widths[tier][step], bits[tier][channel]);
       }
     }
-    return new StepWidths(slots, widths);
+    int last = MeadParameters.TIERS - 1;
+    for (int step = 0; step < widths[last].length; step++) {
+      widths[last][step] = Math.max(widths[last][step], widths[last - 1][step]);
+    }
+    return new StepWidths(slots, widths, rotatedSteps);
   }
 
   /**
@@ -71,6 +99,12 @@ record StepWidths(int[] slots, int[][] widths) {
 
   int steps() {
     return widths[0].length;
+  }
+
+  /** Returns the bits by which codes of the last tier are wider than those of the one before. */
+  int wider(int step) {
+    int last = MeadParameters.TIERS - 1;
+    return widths[last][step] - widths[last - 1][step];
   }
 
   /** Returns the channel of each place. // (headDim) */

@@ -43,15 +43,22 @@ class BlockLayoutTest {
         ofTier[i] = random.nextInt(9);
       }
     }
-    StepWidths order = StepWidths.of(bits, true, 64);
+    float[] errors = new float[32];
+    for (int pair = 0; pair < errors.length; pair++) {
+      errors[pair] = pair * 5 % 32;
+    }
+    StepWidths order = StepWidths.of(bits, true, 64, errors, 9);
+    assertThat(order.rotatedSteps()).isEqualTo(2);
     for (int pair = 0; pair < 32; pair++) {
       assertThat(order.slots()[32 + pair]).isEqualTo(order.slots()[pair] + 8);
       assertThat(order.slots()[pair] % 16).isLessThan(8);
+      assertThat(order.slots()[pair] / 16 < 2).isEqualTo(errors[pair] >= 16);
       for (int tier = 0; tier < MeadParameters.TIERS; tier++) {
         int width = order.widths()[tier][order.slots()[pair] / 16];
         assertThat(width).isGreaterThanOrEqualTo(bits[tier][pair]);
         assertThat(width).isGreaterThanOrEqualTo(bits[tier][32 + pair]);
       }
+      assertThat(order.wider(order.slots()[pair] / 16)).isNotNegative();
     }
   }
 
@@ -63,14 +70,14 @@ class BlockLayoutTest {
         ofTier[i] = i % 4; // 16 channels of each width
       }
     }
-    StepWidths order = StepWidths.of(bits, false, 64);
+    StepWidths order = StepWidths.of(bits, false, 64, new float[64], 0);
     assertThat(order.widths())
         .isDeepEqualTo(new int[][] {{3, 2, 1, 0}, {3, 2, 1, 0}, {3, 2, 1, 0}});
     assertThat(PartLayout.ofValues(order).codeBits()).isEqualTo(16L * 6 * 128);
   }
 
   @ParameterizedTest
-  @CsvSource({"64, 23616, 36672", "128, 42944, 138688"})
+  @CsvSource({"64, 22208, 36672", "128, 42176, 138688"})
   void recordsHaveTheSizesOfTheKernels(int headDim, int headBytes, int codeBytes) {
     assertThat(new HeadRecord(headDim).bytes()).isEqualTo(headBytes);
     assertThat(new CodeRecord(headDim).bytes()).isEqualTo(codeBytes);

@@ -89,25 +89,25 @@ final class PlainBlock {
     }
     int[] slots = layout(layer, kvHead, false).order().slots();
     for (int component = 0; parameters.storesMeanErrors() && component < headDim; component++) {
-      int slot = slots[component];
-      int bits = host.mean(kvHead, component) << 4 * (slot % 2);
-      values.set(JAVA_BYTE, slot / 2, (byte) (values.get(JAVA_BYTE, slot / 2) | bits));
+      int mean = meanAt(slots[component]);
+      int bits = host.mean(kvHead, component) << 4 * (mean % 2);
+      values.set(JAVA_BYTE, mean / 2, (byte) (values.get(JAVA_BYTE, mean / 2) | bits));
     }
   }
 
-  /** Returns the host's row of each row: tokens of the remainders modulo 4 take turns in a tier. */
+  /** Returns the host's row of each row: tokens of the remainders modulo 8 take turns in a tier. */
   private static int[] hostRows(int[] order) {
     int[] ranks = new int[TOKENS]; // earlier tokens of the tier with the same remainder
-    int[][] counts = new int[MeadParameters.TIERS][4];
+    int[][] counts = new int[MeadParameters.TIERS][8];
     for (int row = 0; row < TOKENS; row++) {
-      ranks[row] = counts[tier(row)][order[row] % 4]++;
+      ranks[row] = counts[tier(row)][order[row] % 8]++;
     }
     return IntStream.range(0, TOKENS)
         .boxed()
         .sorted(
             Comparator.<Integer>comparingInt(row -> tier(row))
                 .thenComparingInt(row -> ranks[row])
-                .thenComparingInt(row -> order[row] % 4))
+                .thenComparingInt(row -> order[row] % 8))
         .mapToInt(Integer::intValue)
         .toArray();
   }
@@ -132,23 +132,50 @@ final class PlainBlock {
     int slot = layout.order().slots()[channel];
     int step = slot / 16;
     int width = layout.order().widths()[tier][step];
-    int tiles = PartLayout.tiles(tier);
-    int tile = row / 16 - (tier == 0 ? 0 : tier == 1 ? 4 : 7);
+    int group = row / 64;
+    int shared = layout.order().widths()[group][step];
+    int tile = row / 16 % 4;
     int own = row % 16;
     int lane = ofKeys ? 4 * (own % 8) + slot % 8 / 2 : 4 * (slot % 8) + own % 8 / 2;
-    int field = ofKeys ? own / 8 + 2 * (slot % 16 / 8) : slot % 16 / 8 + 2 * (own / 8);
+    int register = ofKeys ? own / 8 + 2 * (slot % 16 / 8) : slot % 16 / 8 + 2 * (own / 8);
     int odd = ofKeys ? slot % 2 : own % 2;
-    long at = layout.stepsAt()[tier][step];
-    for (int left = width; left > 0; ) {
-      int bits = left >= 4 ? 4 : left >= 2 ? 2 : 1;
-      long place = at + (long) (32 * tile + lane) * bits;
+    int left = width;
+    long at = layout.stepsAt()[group][step];
+    while (left > width - shared) {
+      int bits = planeBits(left - (width - shared));
+      left -= bits;
+      int below = left - (width - shared);
+      int start = 2 * tile + register % 2 + (bits == 2 ? below : 0);
+      for (int i = 0; i < bits; i++) {
+        int bit = 32 * (start % bits) + 16 * odd + (start + i + register / 2 * 8) % 16;
+        visitor.visit(at + 4L * bits * lane + bit / 8, bit % 8, left + i);
+      }
+      at += 128L * bits;
+    }
+    at = layout.stepsAt()[2][step];
+    while (left > 0) {
+      int bits = planeBits(left);
       left -= bits;
       for (int i = 0; i < bits; i++) {
-        int bit = 4 * bits * odd + bits * field + i;
-        visitor.visit(place + bit / 8, bit % 8, left + i);
+        int bit =
+            switch (bits) {
+              case 4 -> 16 * odd + (6 + register % 2 * 4 + register / 2 * 8 + i) % 16;
+              case 2 -> 8 * odd + register % 2 * 2 + register / 2 * 4 + i;
+              default -> 4 * odd + register;
+            };
+        visitor.visit(at + (long) bits * lane + bit / 8, bit % 8, left + i);
       }
-      at += 32L * tiles * bits;
+      at += 32L * bits;
     }
+  }
+
+  private static int planeBits(int width) {
+    return width >= 4 ? 4 : width >= 2 ? 2 : 1;
+  }
+
+  /** Returns the place of a slot's mean error, in units of four bits. */
+  private int meanAt(int slot) {
+    return (slot % 8 * 2 + slot / 8 % 2) * (headDim / 16) + slot / 16;
   }
 
   private int shift(int layer, int kvHead, boolean ofKeys, int row, int channel) {
@@ -248,7 +275,8 @@ final class PlainBlock {
     int[] slots = layout(layer, kvHead, false).order().slots();
     float[] units = parameters.head(layer, kvHead).meanUnits();
     for (int i = 0; parameters.storesMeanErrors() && i < headDim; i++) {
-      int nibble = part.get(JAVA_BYTE, slots[i] / 2) >> 4 * (slots[i] % 2) & 15;
+      int mean = meanAt(slots[i]);
+      int nibble = part.get(JAVA_BYTE, mean / 2) >> 4 * (mean % 2) & 15;
       components[i] += (nibble << 28 >> 28) * units[i];
     }
   }
