@@ -14,6 +14,8 @@ module dev.kvasir.cli {
       dev.kvasir.bench;
   exports dev.kvasir.cli.origin to
       dev.kvasir.bench;
+  exports dev.kvasir.cli.serve to
+      dev.kvasir.bench;
   exports dev.kvasir.cli.terminal to
       dev.kvasir.bench;
 

@@ -7,6 +7,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cli.arguments.DeviceArguments;
 import dev.kvasir.cli.arguments.ModelLocation;
+import dev.kvasir.cli.serve.CarrierThreads;
 import dev.kvasir.engine.StepListener;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.AtomicFile;
@@ -146,6 +147,7 @@ final class ServeBench implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    CarrierThreads.raise();
     CacheSpec spec = CacheSpec.parse(kind);
     List<CacheSpec> fits = DecodeBench.specs(fitting);
     OptionValue.atLeastOne("--seconds", seconds);

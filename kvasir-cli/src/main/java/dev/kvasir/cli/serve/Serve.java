@@ -72,6 +72,7 @@ public final class Serve implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
+    CarrierThreads.raise();
     try (KeyReload keys =
         serve.hasKeys() ? KeyReload.install(serve::access, streams) : KeyReload.none()) {
       return serve(keys);
