@@ -15,6 +15,7 @@ public final class BenchProvider implements CommandProvider {
     bench.addSubcommand(new ServeBench(out, err)).addSubcommand(new RestoreBench(out, err));
     bench.addSubcommand(new ShapeBench(out, err)).addSubcommand(new ExpertBench(out, err));
     bench.addSubcommand(new GpuBench(out, err)).addSubcommand(new SpeculateBench(out, err));
+    bench.addSubcommand(new NarrowDraftBench(out, err));
     return bench;
   }
 }
