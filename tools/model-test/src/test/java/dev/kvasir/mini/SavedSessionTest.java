@@ -81,34 +81,41 @@ class SavedSessionTest {
     return pieces;
   }
 
-  /**
-   * All methods, with lengths that cut pages, windows and prefill steps at random places. {@code
-   * CodecContractTest} covers all kinds of their specs.
-   */
+  /** The pages of every method are stored and continued by {@code CodecContractTest}. */
+  @Tag("thorough")
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "kvtuner:3",
+        "pmkvq:4,budget=pool,sinks=16",
+        "ott:2,window=0",
+        "mikv:2,window=0",
+        "skvq:2",
+        "kvquant:2,window=0",
+        "quarot:2",
+        "turboquant:2,window=0",
+        "rotatekv:2",
+        "qserve:4,window=0",
+        "kvarn:2",
+        "vqllm:2,window=0"
+      })
+  void andSoHasWhatFollowsWithOtherMethods(String spec) {
+    whatFollowsHasTheSameBitsAsIfItHadNeverStopped(spec);
+  }
+
+  /** Lengths cut pages, windows and prefill steps at random places. */
   @ParameterizedTest
   @ValueSource(
       strings = {
         "fp16",
         "kivi:2,window=0",
         "kivi:2,k=4,v=1,window=40,sinks=16",
-        "kvtuner:3",
         "patternkv:2",
         "mixkvq,high=1.9,mid=1.6",
         "pmkvq:2,budget=750KiB",
-        "pmkvq:4,budget=pool,sinks=16",
-        "ott:2,window=0",
         "zipcache:2",
-        "mikv:2,window=0",
-        "skvq:2",
-        "kvquant:2,window=0",
         "commvq:1,beam=1,window=0",
-        "quarot:2",
-        "turboquant:2,window=0",
-        "rotatekv:2",
-        "qserve:4,window=0",
-        "kvarn:2",
         "oscar:2",
-        "vqllm:2,window=0",
         "mead:1.5",
         "mead:2,profile=none",
         "mead:2.5,budget=2MiB"
