@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The gaps between the tokens of streams while long prompts are read, on a simulated engine whose
  * clock counts rows and layers. No other clock is used.
  */
-@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PreemptedPrefillTest {
   private static final int CONTEXT = 20_000;
   private static final int PROMPTS = 8;
@@ -69,6 +69,7 @@ class PreemptedPrefillTest {
     private static final double PAST = 172_000 / 8192.0;
 
     private final MemoryPool memory = MemoryPool.unlimited();
+    private boolean isPreemptible = true;
     private boolean failsPrompts;
     private int promptRows;
     private int promptSteps;
@@ -91,7 +92,7 @@ class PreemptedPrefillTest {
 
     @Override
     public boolean isPreemptible() {
-      return true;
+      return isPreemptible;
     }
 
     @Override
@@ -105,9 +106,9 @@ class PreemptedPrefillTest {
       for (int row = 0; row < batch.rows(); row++) {
         layer += ROW + PAST * batch.position(row);
       }
-      boolean isPrompt = batch.isPrefill(0);
-      promptRows += isPrompt ? batch.rows() : 0;
-      promptSteps += isPrompt ? 1 : 0;
+      int ofPrompts = promptRows(batch);
+      promptRows += ofPrompts;
+      promptSteps += ofPrompts > 0 ? 1 : 0;
       long round = (long) (layer / OPERATIONS / ROUNDS);
       boolean hasProgressed = false;
       for (int i = 0; i < LAYERS * OPERATIONS * ROUNDS; i++) {
@@ -120,10 +121,17 @@ class PreemptedPrefillTest {
       if (preemption != null) {
         preemption.finished(round);
       }
-      if (isPrompt && failsPrompts) {
+      if (ofPrompts > 0 && failsPrompts) {
         throw new IllegalStateException("a prompt step fails");
       }
       finish(batch);
+    }
+
+    private static int promptRows(Batch batch) {
+      return IntStream.range(0, batch.sequences())
+          .filter(batch::isPrefill)
+          .map(sequence -> batch.endRow(sequence) - batch.firstRow(sequence))
+          .sum();
     }
 
     private void finish(Batch batch) {
@@ -229,6 +237,15 @@ class PreemptedPrefillTest {
     assertThat(at(1, gaps)).isLessThan(6);
     assertThat(engine.promptRows).isGreaterThanOrEqualTo(PROMPTS * promptTokens);
     assertThat(engine.promptRows / engine.promptSteps).isGreaterThan(32);
+  }
+
+  @Test
+  void otherEnginesHaveRowsOfPromptsInTheStepsOfStreams() throws Exception {
+    engine.isPreemptible = false;
+    double[] gaps = gaps(1, 1024);
+    assertThat(at(0.99, gaps)).isLessThan(2.5);
+    assertThat(engine.promptRows).isGreaterThanOrEqualTo(PROMPTS * 1024);
+    assertThat(engine.promptRows / engine.promptSteps).isBetween(2, 64);
   }
 
   @Test
