@@ -139,7 +139,7 @@ class EvalTest {
             "--model",
             shallow,
             "--kv",
-            "kivi:2,window=0,sinks=0",
+            "fp16",
             "--tasks",
             "ppl",
             "--context",
