@@ -166,7 +166,9 @@ final class PatternkvClaims {
                   "Batches generate 1.4 times the tokens of fp16 in the same memory.",
                   "1.4 times, Llama 3.1 8B on an H20")
               .paperForm(
-                  "a full card", BatchClaims.CARD, BatchClaims.timesFp16OnCard("patternkv:2", 1.4))
+                  "a full card",
+                  BatchClaims.CARD,
+                  BatchClaims.timesFp16OnCard("patternkv:2,rope=static", 1.4))
               .equalTerms(BatchClaims.EXPERIMENT, BatchClaims.timesFp16("patternkv:2", 1.4))
               .remark(BatchClaims.REMARK),
           PATTERNKV
