@@ -92,6 +92,15 @@ final class PrefillBudget {
     }
   }
 
+  /**
+   * Returns whether a prompt with {@code past} cached tokens fits beside {@code waiting} requests:
+   * whether as many rows as cost little more than one do. It is assumed until costs are known.
+   */
+  boolean fits(int past, int waiting) {
+    double free = usual.nanos(waiting) * (slowdown.value() - 1);
+    return usual.samples() < MIN_SAMPLES || free >= StepCosts.ROWS_TOGETHER * nanosOfRow(past);
+  }
+
   /** Returns how many rows a prompt with {@code past} cached tokens may have in this step. */
   int rowsFor(int past) {
     int maxRows = MAX_ROWS - rows;

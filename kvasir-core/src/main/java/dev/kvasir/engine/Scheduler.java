@@ -301,11 +301,11 @@ public final class Scheduler {
   }
 
   /**
-   * Runs a step on the thread of a request. Where prompts can be preempted, only the thread of a
-   * prompt runs them: it has no token to report meanwhile.
+   * Runs a step on the thread of a request. If prompts are preempted, only the thread of a prompt
+   * runs them: it has no token to report meanwhile.
    */
   private void step(Slot leader) {
-    if (!engine.isPreemptible()) {
+    if (sharesSteps()) {
       awaitDecodes();
       gather(decodes, true, true);
       stepTogether();
@@ -316,6 +316,30 @@ public final class Scheduler {
       awaitDecodes();
       gather(decodes, true, false);
       stepDecodes();
+    }
+  }
+
+  /**
+   * Returns whether prompts share steps with decoding requests, and with that reads of weights.
+   * Where the past of a prompt is so long that few of its rows fit, it is preempted instead.
+   */
+  private boolean sharesSteps() {
+    if (!engine.isPreemptible()) {
+      return true;
+    }
+    lock.lock();
+    try {
+      int decoders = 0;
+      int past = 0;
+      for (int i = 0; i < running.size(); i++) {
+        Slot one = running.get(i);
+        boolean isPrompt = one.isPrefilling();
+        decoders += isPrompt ? 0 : 1;
+        past = Math.max(past, isPrompt ? one.request.cache().length() : 0);
+      }
+      return decoders == 0 || prefillBudget.fits(past, decoders);
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -338,6 +362,9 @@ public final class Scheduler {
         long end = nanoTime.getAsLong();
         stepNanos = end - begin;
         prefillBudget.recordStep(stepNanos);
+        if (decodes.batch.rows() == decodes.decodingRows) {
+          prefillSlices.recordDecode(decodes.decodingRows, begin, end);
+        }
         jitWarmup.recordStep(stepNanos);
         stepListener.stepped(begin, end, decodes.batch, decodes.decodingRows);
       }

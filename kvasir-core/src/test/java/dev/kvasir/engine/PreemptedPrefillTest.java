@@ -70,7 +70,7 @@ class PreemptedPrefillTest {
 
     private final MemoryPool memory = MemoryPool.unlimited();
     private boolean isPreemptible = true;
-    private boolean failsPrompts;
+    private boolean failsPreempted;
     private int promptRows;
     private int promptSteps;
 
@@ -121,7 +121,7 @@ class PreemptedPrefillTest {
       if (preemption != null) {
         preemption.finished(round);
       }
-      if (ofPrompts > 0 && failsPrompts) {
+      if (preemption != null && failsPreempted) {
         throw new IllegalStateException("a prompt step fails");
       }
       finish(batch);
@@ -230,13 +230,21 @@ class PreemptedPrefillTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, 8192", "1, 1024", "1, 16384"})
+  @CsvSource({"1, 8192", "1, 16384"})
   void aStreamGoesOnWhileLongPromptsAreRead(int streams, int promptTokens) throws Exception {
     double[] gaps = gaps(streams, promptTokens);
     assertThat(at(0.99, gaps)).isLessThan(2.5);
     assertThat(at(1, gaps)).isLessThan(6);
     assertThat(engine.promptRows).isGreaterThanOrEqualTo(PROMPTS * promptTokens);
     assertThat(engine.promptRows / engine.promptSteps).isGreaterThan(32);
+  }
+
+  @Test
+  void shortPromptsShareTheStepsOfStreams() throws Exception {
+    double[] gaps = gaps(1, 1024);
+    assertThat(at(0.99, gaps)).isLessThan(2.5);
+    assertThat(at(1, gaps)).isLessThan(6);
+    assertThat(engine.promptRows).isGreaterThanOrEqualTo(PROMPTS * 1024);
   }
 
   @Test
@@ -254,8 +262,8 @@ class PreemptedPrefillTest {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Integer> stream = threads.submit(() -> generate(1, CONTEXT - 10, until(isOver)));
       generate(1000, 1, piece -> {});
-      engine.failsPrompts = true;
-      assertThat(catchThrowable(() -> generate(1000, 1, piece -> {})))
+      engine.failsPreempted = true;
+      assertThat(catchThrowable(() -> generate(6000, 1, piece -> {})))
           .hasMessage("a prompt step fails");
       isOver.set(true);
       assertThat(stream.get()).isPositive();
