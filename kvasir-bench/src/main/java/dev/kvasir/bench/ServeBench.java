@@ -307,7 +307,7 @@ final class ServeBench implements Callable<Integer> {
     int length = Math.min(sessionTokens, loaded.config().contextLength() - 64);
     AtomicBoolean allRead = new AtomicBoolean();
     int[] start = Arrays.copyOf(prompts(loaded).getFirst(), 64);
-    List<int[]> longPrompts = longPrompts(loaded, length);
+    List<String> longPrompts = longPrompts(loaded, length);
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         StreamTrace trace = new StreamTrace()) {
       loaded.setStepListener(trace);
@@ -322,8 +322,8 @@ final class ServeBench implements Callable<Integer> {
       CpuTime begin = CpuTime.now();
       long arrived = System.nanoTime();
       List<Future<StreamClient.StreamOutcome>> readers = new ArrayList<>();
-      for (int[] prompt : longPrompts) {
-        readers.add(threads.submit(() -> client.complete(prompt, 2, () -> false)));
+      for (String prompt : longPrompts) {
+        readers.add(threads.submit(() -> client.complete(prompt, () -> false)));
       }
       double[] firsts = new double[LONG_PROMPTS];
       for (int i = 0; i < LONG_PROMPTS; i++) {
@@ -385,14 +385,14 @@ final class ServeBench implements Callable<Integer> {
     }
   }
 
-  /** Creates prompts before the measurement, because tokenizing takes CPU time too. */
-  private static List<int[]> longPrompts(LoadedModel loaded, int length) {
-    List<int[]> prompts = new ArrayList<>();
+  /** Creates requests before the measurement: clients seldom share the server's processors. */
+  private static List<String> longPrompts(LoadedModel loaded, int length) {
+    List<String> prompts = new ArrayList<>();
     int[] ids = BenchPrompt.of(loaded.tokenizer(), length).ids();
     for (int i = 0; i < LONG_PROMPTS; i++) {
       int[] prompt = ids.clone();
       prompt[0] = 400 + i; // no prefix in common with the others
-      prompts.add(prompt);
+      prompts.add(StreamClient.body(prompt, 2));
     }
     return prompts;
   }

@@ -51,6 +51,11 @@ final class StreamClient {
    */
   StreamOutcome complete(int[] prompt, int maxTokens, BooleanSupplier enough)
       throws IOException, InterruptedException {
+    return complete(body(prompt, maxTokens), enough);
+  }
+
+  /** Returns the body of a request. */
+  static String body(int[] prompt, int maxTokens) {
     JsonObject body = new JsonObject();
     JsonArray ids = new JsonArray();
     for (int id : prompt) {
@@ -60,12 +65,18 @@ final class StreamClient {
     body.addProperty("max_tokens", maxTokens);
     body.addProperty("temperature", 0);
     body.addProperty("stream", true);
+    return body.toString();
+  }
+
+  /**
+   * @param enough polled after each chunk; true disconnects
+   */
+  StreamOutcome complete(String body, BooleanSupplier enough)
+      throws IOException, InterruptedException {
     long sentAt = System.nanoTime();
     HttpResponse<Stream<String>> response =
         http.send(
-            HttpRequest.newBuilder(address)
-                .POST(HttpRequest.BodyPublishers.ofString(body.toString()))
-                .build(),
+            HttpRequest.newBuilder(address).POST(HttpRequest.BodyPublishers.ofString(body)).build(),
             BodyHandlers.ofLines());
     StringBuilder text = new StringBuilder();
     List<Long> arrivals = new ArrayList<>();

@@ -29,13 +29,16 @@ final class CompletionEndpoint implements Endpoint {
     runner.run(prepared.request, prepared.writer);
   }
 
-  private record Prepared(CompletionRequest request, CompletionWriter writer) {}
+  /**
+   * What is kept of a request while it waits. It is made in a method of its own, since a variable
+   * of a frame that waits would keep the body.
+   */
+  record Prepared(CompletionRequest request, CompletionWriter writer) {}
 
-  /** In a method of its own: a variable of a frame that waits would keep the body. */
   private Prepared prepare(Exchange exchange) throws IOException {
     Fields fields = exchange.body();
-    CompletionRequest request =
-        reader.apply(fields).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
+    String tenant = CacheSalt.tenant(exchange.tenant(), fields);
+    CompletionRequest request = exchange.prepare(() -> reader.apply(fields)).withTenant(tenant);
     return new Prepared(request, writer(exchange, fields, formats.apply(fields)));
   }
 

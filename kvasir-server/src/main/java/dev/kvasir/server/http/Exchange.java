@@ -14,6 +14,7 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
@@ -29,18 +30,21 @@ final class Exchange {
   private final Response response;
   private final OutputStream out;
   private final int maxBodyBytes;
+  private final PreparationSlots slots;
   private String tenant = "";
   private Function<ApiException, JsonObject> errors = ApiException::json;
   private Fields body; // null until it is read
+  private int bodyBytes; // 0 until it is read
   private String route = "unknown";
   private boolean streams;
   private int status;
 
-  Exchange(Request request, Response response, int maxBodyBytes) {
+  Exchange(Request request, Response response, int maxBodyBytes, PreparationSlots slots) {
     this.request = request;
     this.response = response;
     this.out = Content.Sink.asOutputStream(response);
     this.maxBodyBytes = maxBodyBytes;
+    this.slots = slots;
   }
 
   String path() {
@@ -116,6 +120,11 @@ final class Exchange {
     return body;
   }
 
+  /** Computes something from the body, such as the tokens of its prompt. */
+  <T> T prepare(Supplier<T> preparation) {
+    return slots.run(bodyBytes, preparation);
+  }
+
   /**
    * Frees the body once it has been used: a completion may wait for long, and each token id of a
    * prompt takes 40 bytes as JSON.
@@ -133,6 +142,11 @@ final class Exchange {
       header(HttpHeader.CONNECTION, "close");
       throw e;
     }
+    bodyBytes = bytes.length;
+    return prepare(() -> parse(bytes));
+  }
+
+  private static Fields parse(byte[] bytes) {
     try {
       CharBuffer text = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
       return Fields.parse(text.toString());

@@ -28,13 +28,20 @@ final class MessagesEndpoint implements Endpoint {
 
   @Override
   public void handle(Exchange exchange) throws IOException, InterruptedException {
+    CompletionEndpoint.Prepared prepared = prepare(exchange);
+    exchange.forgetBody();
+    runner.run(prepared.request(), prepared.writer());
+  }
+
+  private CompletionEndpoint.Prepared prepare(Exchange exchange) throws IOException {
     Fields fields = exchange.body();
     List<String> stopSequences = stopSequences(fields);
     Fields chat = MessagesReader.chat(fields);
-    CompletionRequest request =
-        requests.chat(chat).withTenant(CacheSalt.tenant(exchange.tenant(), fields));
+    String tenant = CacheSalt.tenant(exchange.tenant(), fields);
+    CompletionRequest request = exchange.prepare(() -> requests.chat(chat)).withTenant(tenant);
     MessagesFormat format = new MessagesFormat(requests.nameFor(chat), stopSequences);
-    runner.run(request, CompletionEndpoint.writer(exchange, fields, format));
+    return new CompletionEndpoint.Prepared(
+        request, CompletionEndpoint.writer(exchange, fields, format));
   }
 
   private static List<String> stopSequences(Fields fields) {
@@ -55,7 +62,9 @@ final class MessagesEndpoint implements Endpoint {
     return new Endpoint() {
       @Override
       public void handle(Exchange exchange) throws IOException {
-        CompletionRequest request = requests.chat(MessagesReader.chat(exchange.body()));
+        Fields fields = exchange.body();
+        CompletionRequest request =
+            exchange.prepare(() -> requests.chat(MessagesReader.chat(fields)));
         JsonObject body = new JsonObject();
         body.addProperty("input_tokens", request.prompt().length);
         exchange.json(200, body);

@@ -50,7 +50,9 @@ final class ResponsesEndpoint implements Endpoint {
     }
     ResponsesReader.Translated translated = reader.read(fields, tenant);
     CompletionRequest request =
-        requests.chat(translated.chat()).withTenant(CacheSalt.tenant(tenant, fields));
+        exchange
+            .prepare(() -> requests.chat(translated.chat()))
+            .withTenant(CacheSalt.tenant(tenant, fields));
     String model = requests.nameFor(translated.chat());
     ResponsesFormat format = new ResponsesFormat(translated, tenant, model, tokenizer, store);
     if (background) {

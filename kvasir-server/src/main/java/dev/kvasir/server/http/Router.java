@@ -28,6 +28,7 @@ public final class Router extends Handler.Abstract {
   private final ServerLog log;
   private final int maxBodyBytes;
   private final LongSupplier retrySeconds;
+  private final PreparationSlots slots = PreparationSlots.ofThisMachine();
 
   private Route otherwise = new Route(UNKNOWN, Router::refusePath, true);
 
@@ -75,7 +76,7 @@ public final class Router extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     long begin = System.nanoTime();
-    Exchange exchange = new Exchange(request, response, maxBodyBytes);
+    Exchange exchange = new Exchange(request, response, maxBodyBytes, slots);
     try {
       try {
         admit(exchange, access.get());
