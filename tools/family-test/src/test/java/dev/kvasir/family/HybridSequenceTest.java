@@ -7,6 +7,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.KvCache.Checkpoint;
 import dev.kvasir.engine.Batch;
+import dev.kvasir.engine.Preemption;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
@@ -61,21 +62,26 @@ class HybridSequenceTest {
     return new Random(seed).ints(length, 0, FamilyModel.VOCABULARY).toArray();
   }
 
-  /** Computes tokens that are a chunk of a step, with logits of the last one. */
-  private static float[] read(HostEngine engine, KvCache cache, int[] text, int to, int stepEnd) {
+  /**
+   * Computes tokens in one step, with logits of the last one.
+   *
+   * @param preemption what may interrupt the step; null for nothing
+   */
+  private static float[] read(
+      HostEngine engine, KvCache cache, int[] text, int to, Preemption preemption) {
     Batch batch = new Batch();
     int from = cache.length();
-    batch.beginChunk(cache, from, stepEnd);
+    batch.beginChunk(cache, from, to);
     for (int i = from; i < to; i++) {
       batch.add(cache, text[i], i == to - 1);
     }
-    engine.step(batch);
+    engine.step(batch, preemption);
     batch.requireNoFailure();
     return Arrays.copyOf(batch.logits(), batch.vocabulary());
   }
 
   private static float[] read(HostEngine engine, KvCache cache, int[] text, int to) {
-    return read(engine, cache, text, to, to);
+    return read(engine, cache, text, to, null);
   }
 
   /** Returns the logits after a prompt and after each of the tokens that follow it. */
@@ -138,6 +144,67 @@ class HybridSequenceTest {
     int from = cache.length();
     for (int i = from; i < from + rows; i++) {
       batch.add(cache, text[i], false);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("families")
+  void aStepInTheMidstOfAPromptChangesNoBit(Family family) {
+    int[] text = text(5, PROMPT + DECODED);
+    int[] promptText = text(6, PROMPT);
+    with(
+        family,
+        2,
+        engine -> {
+          float[][] expected = alone(engine, "fp32", text);
+          try (KvCache fresh = cache(engine, "fp32");
+              KvCache decoding = cache(engine, "fp32")) {
+            float[] expectedPrompt = read(engine, fresh, promptText, PROMPT);
+            read(engine, decoding, text, PROMPT);
+            for (int i = 1; i <= DECODED; i++) {
+              try (KvCache prompt = cache(engine, "fp32")) {
+                DecodeStep decode = new DecodeStep(engine, decoding, text, 5 * i);
+                assertThat(read(engine, prompt, promptText, PROMPT, decode))
+                    .isEqualTo(expectedPrompt);
+                assertThat(decode.logits).isEqualTo(expected[i]);
+              }
+            }
+          }
+        });
+  }
+
+  /** A decode step that interrupts a prompt step after so many pieces of its tasks. */
+  private static final class DecodeStep implements Preemption {
+    private final HostEngine engine;
+    private final KvCache cache;
+    private final int[] text;
+    private int piecesLeft;
+    private float[] logits; // null before the step
+
+    DecodeStep(HostEngine engine, KvCache cache, int[] text, int pieces) {
+      this.engine = engine;
+      this.cache = cache;
+      this.text = text;
+      this.piecesLeft = pieces;
+    }
+
+    @Override
+    public long nanosLeft() {
+      return 0;
+    }
+
+    @Override
+    public boolean runOthers() {
+      if (piecesLeft-- != 0) {
+        return false;
+      }
+      logits = read(engine, cache, text, cache.length() + 1);
+      return true;
+    }
+
+    @Override
+    public void finished(long nanos) {
+      assertThat(nanos).isPositive();
     }
   }
 
