@@ -324,8 +324,10 @@ template <int D> struct MeadWarp {
     }
   }
 
-  // Components of rows r and r + 8, of two heads each; only lanes of the first four columns have them.
+  // Components of rows r and r + 8, of two heads each; only lanes of the first four columns have them. The others do not even
+  // read them, since they are written meanwhile.
   DEVICE float4 total(int step) const {
+    if (Twice::upper(lane)) return float4{0.f, 0.f, 0.f, 0.f};
     const uint4 v = loadShared(totals + 256 * step);
     return float4{__uint_as_float(v.x), __uint_as_float(v.y), __uint_as_float(v.z), __uint_as_float(v.w)};
   }
