@@ -19,6 +19,7 @@ import dev.kvasir.model.HostEngine;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider.LoadRequest;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,6 +42,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class FamilyEngineTest {
   private static final int PROMPT = 333;
   private static final int GENERATED = 20;
+
+  private static final int NUDGES = 3;
+  private static final int NUDGES_ALLOWED = 2;
 
   private static final Family GEMMA2 =
       new Family(
@@ -264,31 +268,41 @@ class FamilyEngineTest {
 
   /**
    * Small differences grow in random models: codes and the choice of experts flip. What is allowed
-   * is a multiple of what the host differs by from itself after a nudge of 2^-12, or a hundredth of
-   * what quantization changes.
+   * is a multiple of what the host differs by from itself after nudges of 2^-12, or a hundredth of
+   * what quantization changes. One nudge may flip few experts by chance, and several seldom do.
    */
   @ParameterizedTest
   @MethodSource("familiesAndCaches")
   @NeedsDevice
-  void logitsAreThoseOfTheHost(Family family, String cache, @TempDir Path nudged)
-      throws IOException {
+  void logitsAreThoseOfTheHost(Family family, String cache) throws IOException {
     new RandomFolder(family).write(folder);
-    new RandomFolder(family).nudged().write(nudged);
     List<float[]> wanted;
     double allowed;
     try (WorkerPool workers = new WorkerPool(2);
-        HostEngine host = host(folder, workers);
-        HostEngine other = host(nudged, workers)) {
+        HostEngine host = host(folder, workers)) {
       wanted = logits(host, cache);
-      double ofNudge = meanDivergence(wanted, logits(other, cache));
+      double ofNudges = largestDivergenceOfNudges(family, cache, wanted, workers);
       double ofCodes = meanDivergence(logits(host, "fp16"), wanted);
-      allowed = Math.max(5e-5, Math.max(4 * ofNudge, ofCodes / 100));
+      allowed = Math.max(5e-5, Math.max(NUDGES_ALLOWED * ofNudges, ofCodes / 100));
     }
     try (SafetensorsFolder files = SafetensorsFolder.open(folder);
         DecoderEngine engine = new CudaProvider().open(request(files, cache))) {
       double found = meanDivergence(wanted, logits(engine, cache));
       assertThat(found).as("%s of %s", cache, family.type()).isLessThan(allowed);
     }
+  }
+
+  private double largestDivergenceOfNudges(
+      Family family, String cache, List<float[]> wanted, WorkerPool workers) throws IOException {
+    double largest = 0;
+    for (int bit = 0; bit < NUDGES; bit++) {
+      Path nudged = Files.createDirectory(folder.resolve("nudged" + bit));
+      new RandomFolder(family).nudged(bit).write(nudged);
+      try (HostEngine host = host(nudged, workers)) {
+        largest = Math.max(largest, meanDivergence(wanted, logits(host, cache)));
+      }
+    }
+    return largest;
   }
 
   private static HostEngine host(Path folder, WorkerPool workers) throws IOException {

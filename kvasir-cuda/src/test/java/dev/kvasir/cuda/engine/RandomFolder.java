@@ -92,15 +92,21 @@ final class RandomFolder {
   private final Random random = new Random(7);
   private final Map<String, long[]> shapes = new LinkedHashMap<>();
   private float nudge;
+  private int nudgeBit;
 
   RandomFolder(Family family) {
     this.family = family;
     this.headDim = family.headDim();
   }
 
-  /** Scales the weights of the first layer's norms by 1 ± 2^-12 alternately. */
-  RandomFolder nudged() {
+  /**
+   * Scales the weights of the first layer's norms by 1 ± 2^-12.
+   *
+   * @param bit of a channel's number that is its sign
+   */
+  RandomFolder nudged(int bit) {
     nudge = 0x1p-12f;
+    nudgeBit = bit;
     return this;
   }
 
@@ -273,7 +279,8 @@ final class RandomFolder {
     for (int i = 0; i < count; i++) {
       float number = (float) (centre + spread * random.nextGaussian());
       if (shape.length == 1) {
-        bytes.putFloat(isNudged ? number * (1 + (i % 2 == 0 ? nudge : -nudge)) : number);
+        bytes.putFloat(
+            isNudged ? number * (1 + ((i >> nudgeBit & 1) == 0 ? nudge : -nudge)) : number);
       } else {
         bytes.putShort((short) (Float.floatToRawIntBits(number) >>> 16));
       }
