@@ -35,6 +35,13 @@ final class PrefillBudget {
   /** Maximum error of a step, as a share of the usual time: a pause says nothing about rows. */
   private static final double MAX_ERROR = 0.5;
 
+  /**
+   * The past before which prompts always share steps. Preempted, eight prompts of 2,048 tokens were
+   * read in 26 s instead of 20 beside a stream with the same gaps, and first tokens of eight
+   * clients came after 42 ms instead of 19 (two cores of a Xeon).
+   */
+  private static final int LONG_PAST = 4096;
+
   /** Past tokens per unit of attention cost. */
   private static final double PAST_UNIT = 1024;
 
@@ -94,11 +101,15 @@ final class PrefillBudget {
 
   /**
    * Returns whether a prompt with {@code past} cached tokens fits beside {@code waiting} requests:
-   * whether as many rows as cost little more than one do. It is assumed until costs are known.
+   * whether as many rows as cost little more than one do. It is assumed until costs are known, and
+   * after a short past: a stream beside rows that share its reads of weights lets prompts progress
+   * faster than one between their slices.
    */
   boolean fits(int past, int waiting) {
     double free = usual.nanos(waiting) * (slowdown.value() - 1);
-    return usual.samples() < MIN_SAMPLES || free >= StepCosts.ROWS_TOGETHER * nanosOfRow(past);
+    return past < LONG_PAST
+        || usual.samples() < MIN_SAMPLES
+        || free >= StepCosts.ROWS_TOGETHER * nanosOfRow(past);
   }
 
   /** Returns how many rows a prompt with {@code past} cached tokens may have in this step. */

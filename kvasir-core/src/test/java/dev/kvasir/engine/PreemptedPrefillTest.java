@@ -73,6 +73,8 @@ class PreemptedPrefillTest {
     private boolean failsPreempted;
     private int promptRows;
     private int promptSteps;
+    private int preemptedRows;
+    private int preemptedSteps;
 
     @Override
     public MemoryPool memory() {
@@ -109,6 +111,8 @@ class PreemptedPrefillTest {
       int ofPrompts = promptRows(batch);
       promptRows += ofPrompts;
       promptSteps += ofPrompts > 0 ? 1 : 0;
+      preemptedRows += preemption == null ? 0 : ofPrompts;
+      preemptedSteps += preemption == null ? 0 : 1;
       long round = (long) (layer / OPERATIONS / ROUNDS);
       boolean hasProgressed = false;
       for (int i = 0; i < LAYERS * OPERATIONS * ROUNDS; i++) {
@@ -236,7 +240,8 @@ class PreemptedPrefillTest {
     assertThat(at(0.99, gaps)).isLessThan(2.5);
     assertThat(at(1, gaps)).isLessThan(6);
     assertThat(engine.promptRows).isGreaterThanOrEqualTo(PROMPTS * promptTokens);
-    assertThat(engine.promptRows / engine.promptSteps).isGreaterThan(32);
+    assertThat(engine.preemptedRows).isGreaterThan(PROMPTS * promptTokens / 8);
+    assertThat(engine.preemptedRows / engine.preemptedSteps).isGreaterThan(32);
   }
 
   @Test
