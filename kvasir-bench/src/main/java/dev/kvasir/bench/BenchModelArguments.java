@@ -4,6 +4,9 @@ import dev.kvasir.cli.arguments.ModelLocation;
 import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
+import dev.kvasir.kernel.WorkerPool;
+import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.HostEngine;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.EngineOptions;
@@ -53,6 +56,16 @@ final class BenchModelArguments {
 
   GgufFile openGguf() {
     return model == null ? BundledFiles.open() : GgufFile.open(model.path());
+  }
+
+  /** Loads the model without what surrounds an engine, for benchmarks that run steps themselves. */
+  static HostEngine engine(GgufFile file, WorkerPool workers) {
+    return HostEngine.load(
+        file,
+        KernelChoice.ofThisProcess().kernels(),
+        workers,
+        MemoryPool.unlimited(),
+        (done, inAll) -> {});
   }
 
   void describe(PrintStream out, LoadedModel loaded) {

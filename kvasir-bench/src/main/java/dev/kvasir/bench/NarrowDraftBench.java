@@ -8,7 +8,6 @@ import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.text.Tokenizer;
 import java.io.PrintStream;
@@ -97,13 +96,7 @@ final class NarrowDraftBench implements Callable<Integer> {
       prompt = prompt(tokenizer);
     }
     try (WorkerPool workers = new WorkerPool(model.threadCount());
-        HostEngine loaded =
-            HostEngine.load(
-                file,
-                KernelChoice.ofThisProcess().kernels(),
-                workers,
-                MemoryPool.unlimited(),
-                (done, inAll) -> {})) {
+        HostEngine loaded = BenchModelArguments.engine(file, workers)) {
       engine = loaded;
       int limit = engine.config().contextLength();
       OptionValue.between("--context", context, 1, limit - tokens - 1);
@@ -136,17 +129,15 @@ final class NarrowDraftBench implements Callable<Integer> {
 
   /** Reads a prompt and returns the likeliest token after it. */
   private int read(KvCache cache, int[] prompt) {
-    int next = 0;
     for (int from = 0; from < prompt.length; from += Request.PREFILL_STEP) {
       batch.clear();
       int end = Math.min(prompt.length, from + Request.PREFILL_STEP);
       for (int i = from; i < end; i++) {
-        batch.add(cache, prompt[i], i == end - 1);
+        batch.add(cache, prompt[i], i == prompt.length - 1);
       }
       engine.forward(batch);
-      next = likeliest(0);
     }
-    return next;
+    return likeliest(0);
   }
 
   private int likeliest(int index) {

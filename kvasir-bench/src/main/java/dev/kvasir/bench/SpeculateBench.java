@@ -14,7 +14,6 @@ import dev.kvasir.error.OptionValue;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.WorkerPool;
-import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.HostEngine;
 import dev.kvasir.runtime.DraftModel;
 import dev.kvasir.runtime.EngineOptions;
@@ -153,13 +152,7 @@ final class SpeculateBench implements Callable<Integer> {
     GgufFile file = model.openGguf();
     tokenizer = Tokenizer.ofGguf(file.name(), file.metadata());
     try (WorkerPool workers = new WorkerPool(threadCount);
-        HostEngine loaded =
-            HostEngine.load(
-                file,
-                KernelChoice.ofThisProcess().kernels(),
-                workers,
-                MemoryPool.unlimited(),
-                (done, inAll) -> {})) {
+        HostEngine loaded = BenchModelArguments.engine(file, workers)) {
       engine = loaded;
       EngineOptions options = EngineOptions.defaults().withThreads(threadCount);
       try (DraftModel draftModel =

@@ -1,9 +1,9 @@
 package dev.kvasir.engine;
 
 /**
- * Limits the prompt tokens that share a step with decoding requests (chunked prefill), on engines
- * whose steps cannot be preempted: a step takes at most a {@link PlannedSlowdown} longer than
- * usual.
+ * Limits the prompt tokens that share a step with decoding requests (chunked prefill): a step takes
+ * at most a {@link PlannedSlowdown} longer than usual. Where steps can be preempted, it also tells
+ * which prompts are read in {@link PrefillSlices} instead.
  *
  * <p>The usual time is measured in steps without prompt rows. If there are always prompts, one in
  * {@link #DECODE_ONLY_EVERY} steps runs without them. A prompt row adds

@@ -305,17 +305,14 @@ public final class Scheduler {
    * runs them: it has no token to report meanwhile.
    */
   private void step(Slot leader) {
-    if (sharesSteps()) {
-      awaitDecodes();
-      gather(decodes, true, true);
-      stepTogether();
-    } else if (leader.isPrefilling()) {
+    boolean isShared = sharesSteps();
+    if (!isShared && leader.isPrefilling()) {
       gather(prompts, false, true);
       stepPrompts();
     } else {
       awaitDecodes();
-      gather(decodes, true, false);
-      stepDecodes();
+      gather(decodes, true, isShared);
+      stepDecodes(isShared);
     }
   }
 
@@ -343,48 +340,28 @@ public final class Scheduler {
     }
   }
 
-  /** Runs decode rows and some rows of prompts in one step. */
-  private void stepTogether() {
+  /**
+   * Runs a step of the decoding requests.
+   *
+   * @param withPrompts whether it has some rows of prompts too
+   */
+  private void stepDecodes(boolean withPrompts) {
     try {
       addDecodeRows();
-      planPrefill();
-      for (int i = 0; i < decodes.slots.size(); i++) {
-        Request one = decodes.slots.get(i).request;
-        if (one.isPrefilling()) {
-          int past = one.cache().length();
-          prefillBudget.add(one.addTo(decodes.batch, rowsTogether(one, past)), past);
-        }
+      if (withPrompts) {
+        addPromptRows();
       }
-      requeueWithoutRows(decodes);
       if (decodes.batch.rows() > 0) {
         long begin = nanoTime.getAsLong();
         run(decodes, null);
         long end = nanoTime.getAsLong();
         stepNanos = end - begin;
-        prefillBudget.recordStep(stepNanos);
+        if (withPrompts) {
+          prefillBudget.recordStep(stepNanos);
+        }
         if (decodes.batch.rows() == decodes.decodingRows) {
           prefillSlices.recordDecode(decodes.decodingRows, begin, end);
         }
-        jitWarmup.recordStep(stepNanos);
-        stepListener.stepped(begin, end, decodes.batch, decodes.decodingRows);
-      }
-      collect(decodes);
-      recordCosts();
-    } catch (RuntimeException | Error e) {
-      decodes.slots.forEach(slot -> slot.request.fail(e));
-    }
-    finishStep(decodes);
-  }
-
-  private void stepDecodes() {
-    try {
-      addDecodeRows();
-      if (decodes.batch.rows() > 0) {
-        long begin = nanoTime.getAsLong();
-        run(decodes, null);
-        long end = nanoTime.getAsLong();
-        stepNanos = end - begin;
-        prefillSlices.recordDecode(decodes.decodingRows, begin, end);
         jitWarmup.recordStep(stepNanos);
         stepListener.stepped(begin, end, decodes.batch, decodes.decodingRows);
       }
@@ -438,7 +415,7 @@ public final class Scheduler {
       return false;
     }
     stepListener.stepped(sliceBegin, nanoTime.getAsLong(), prompts.batch, 0);
-    stepDecodes();
+    stepDecodes(false);
     prefillSlices.recordSlice();
     sliceBegin = nanoTime.getAsLong();
     return true;
@@ -593,9 +570,21 @@ public final class Scheduler {
   }
 
   /**
-   * Returns the rows of a prompt in a step with decode rows. Prompts have them in order of arrival;
-   * a remainder that is too small for one may fit a row of a later prompt with a shorter past.
+   * Adds rows of prompts to a step with decode rows, in order of arrival; a remainder that is too
+   * small for one may fit a row of a later prompt with a shorter past.
    */
+  private void addPromptRows() {
+    planPrefill();
+    for (int i = 0; i < decodes.slots.size(); i++) {
+      Request one = decodes.slots.get(i).request;
+      if (one.isPrefilling()) {
+        int past = one.cache().length();
+        prefillBudget.add(one.addTo(decodes.batch, rowsTogether(one, past)), past);
+      }
+    }
+    requeueWithoutRows(decodes);
+  }
+
   private int rowsTogether(Request one, int past) {
     return takesSingleRow(decodes, one, past) ? 1 : prefillBudget.rowsFor(past);
   }
