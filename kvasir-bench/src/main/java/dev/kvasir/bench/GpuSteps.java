@@ -69,6 +69,24 @@ record GpuSteps(int batch, int tokens, int rows, Optional<RandomSteps> random) {
     }
   }
 
+  /**
+   * The sequences of a step.
+   *
+   * @param step used for all steps, as a scheduler does
+   */
+  private record Sequences(List<DeviceCache> caches, Batch step) {
+    /** Fills the step; the last row of each sequence needs only its likeliest token. */
+    void fill(int rows) {
+      step.clear();
+      for (DeviceCache cache : caches) {
+        for (int row = 1; row < rows; row++) {
+          step.add(cache, 0, false);
+        }
+        step.requestArgmaxOnly(step.add(cache, 0, true));
+      }
+    }
+  }
+
   /** Parses {@code 32x8192:8b}, {@code 1x512:8b-q4_k} or {@code 64x8192:bundled}. */
   static GpuSteps parse(String text, int rows) {
     Matcher typed = TYPED.matcher(text);
@@ -176,17 +194,17 @@ record GpuSteps(int batch, int tokens, int rows, Optional<RandomSteps> random) {
   }
 
   private void withSequences(
-      CudaEngine engine, DeviceCacheConfig cacheConfig, Consumer<List<DeviceCache>> measured) {
-    List<DeviceCache> sequences = new ArrayList<>();
+      CudaEngine engine, DeviceCacheConfig cacheConfig, Consumer<Sequences> measured) {
+    List<DeviceCache> caches = new ArrayList<>();
     try {
       for (int i = 0; i < batch; i++) {
-        sequences.add(engine.newCache(cacheConfig));
-        sequences.getLast().appendDummy(tokens);
+        caches.add(engine.newCache(cacheConfig));
+        caches.getLast().appendDummy(tokens);
       }
       engine.fillRandom();
-      measured.accept(sequences);
+      measured.accept(new Sequences(caches, new Batch()));
     } finally {
-      sequences.forEach(DeviceCache::close);
+      caches.forEach(DeviceCache::close);
     }
   }
 
@@ -207,39 +225,27 @@ record GpuSteps(int batch, int tokens, int rows, Optional<RandomSteps> random) {
     }
   }
 
-  private Map<String, Double> stepInParts(CudaEngine engine, List<DeviceCache> sequences) {
-    Batch step = batch(sequences);
-    Map<String, Double> micros = engine.profileStep(step);
-    end(step, sequences);
+  private Map<String, Double> stepInParts(CudaEngine engine, Sequences sequences) {
+    sequences.fill(rows);
+    Map<String, Double> micros = engine.profileStep(sequences.step());
+    end(sequences);
     return micros;
   }
 
-  private void step(CudaEngine engine, List<DeviceCache> sequences) {
-    Batch step = batch(sequences);
-    engine.step(step);
-    end(step, sequences);
+  private void step(CudaEngine engine, Sequences sequences) {
+    sequences.fill(rows);
+    engine.step(sequences.step());
+    end(sequences);
   }
 
   /** Ends a step. Single tokens stay in the cache as in real use; a prompt chunk is removed. */
-  private void end(Batch step, List<DeviceCache> sequences) {
-    step.requireNoFailure();
+  private void end(Sequences sequences) {
+    sequences.step().requireNoFailure();
     if (rows == 1) {
-      step.quantizeWindow();
+      sequences.step().quantizeWindow();
     } else {
-      sequences.forEach(sequence -> sequence.truncate(tokens));
+      sequences.caches().forEach(cache -> cache.truncate(tokens));
     }
-  }
-
-  /** Creates a batch in which the last row of each sequence needs only its likeliest token. */
-  private Batch batch(List<DeviceCache> sequences) {
-    Batch step = new Batch();
-    for (DeviceCache sequence : sequences) {
-      for (int row = 1; row < rows; row++) {
-        step.add(sequence, 0, false);
-      }
-      step.requestArgmaxOnly(step.add(sequence, 0, true));
-    }
-    return step;
   }
 
   private static ModelConfig config(

@@ -43,7 +43,6 @@ final class DeviceStep {
       logitsOf = new int[2 * batch.rows()];
       logitIndices = new int[2 * batch.rows()];
     }
-    batch.allocateLogits(vocabulary);
     Arrays.fill(logitsOf, 0, batch.rows(), -1);
     for (int index = 0; index < batch.logitRows(); index++) {
       logitsOf[batch.rowWithLogits(index)] = index;
@@ -178,13 +177,14 @@ final class DeviceStep {
 
   /**
    * Reports a row's result. A row whose logits are NaN has no argmax; the sampler then rejects its
-   * logits.
+   * logits. Memory for logits is allocated with the first row that needs them: those of 256 rows
+   * take 128 MiB with a large vocabulary.
    */
   private void report(int row, int index, int likeliest) {
     if (batch.argmaxSuffices(index) && likeliest >= 0) {
       batch.setArgmax(index, likeliest);
     } else {
-      decoder.logits(row, batch.logits(), batch.logitsAt(index));
+      decoder.logits(row, batch.allocateLogits(vocabulary), batch.logitsAt(index));
     }
   }
 }
