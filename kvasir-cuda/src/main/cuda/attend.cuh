@@ -49,7 +49,13 @@ template <int D, class LIMITS = Unlimited> DEVICE void attendHalves(const Attent
   PageEntry first[MOST_STAGES];
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) first[i] = entryOf(begin + i * warps);
-  if (a.early) awaitPrevious();   // the previous kernel may still write pages and queries
+  if (a.early) {   // the previous kernel may still write pages and queries
+#pragma unroll
+    for (int i = 0; i < MOST_STAGES; i++) {
+      if (i < a.stages) ring.expectUnit(unit(first[i], begin + i * warps));
+    }
+    awaitPrevious();
+  }
   heads.load(a.queries + work.row(a) * D, work.heads, lane);
 #pragma unroll
   for (int i = 0; i < MOST_STAGES; i++) {
@@ -90,6 +96,19 @@ template <int D, class LIMITS = Unlimited> DEVICE void attendHalves(const Attent
   leaveEight<D>(heads, warp, lane, block, outputs);
   __syncthreads();
   finish(a, work, block, PlainOutputs<D, Eight::HEADS>{outputs, a.outputs + work.row(a) * D});
+}
+
+// Fetches the first fp16 tiles that attendTiles reads into L2, while the previous kernel may still write to the last of them.
+template <int D> DEVICE void expectTiles(const Attention& a, const Work& work) {
+  using Page = HalfPage<D>;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32;
+  const int tile = work.split * warps + warp;
+  if (tile >= PAGE_TILES * (int)work.sequence.halfPages) return;
+  const PageEntry entry = work.entries[work.sequence.packedPages + tile / PAGE_TILES];
+  if (tile % PAGE_TILES * TILE_TOKENS >= tokensOf(entry)) return;
+  const u8* from = addressOf(entry) + (size_t)work.kvHead * Page::BYTES + a.halfOffset + tile % PAGE_TILES * Page::TILE_BYTES;
+#pragma unroll
+  for (int at = 128 * lane; at < Page::TILE_BYTES; at += 32 * 128) expect(from + at);
 }
 
 // Attends the fp16 pages of a sequence with packed pages: sinks and residual window. They are few, and are read straight
@@ -183,6 +202,7 @@ template <int BITS, int D, int SETS, class PART> DEVICE void attendPacked(const 
   if (!a.early) loadQueries();
   fillFirst(0, 1);
   if (a.early) {   // packed pages are final, queries may not be
+    expectTiles<D>(a, work);
     awaitPrevious();
     loadQueries();
   }

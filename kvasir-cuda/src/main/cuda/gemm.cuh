@@ -3,8 +3,8 @@
 // the activations are operand B in shared memory, so the transposed product is computed. A third warpgroup copies.
 //
 // For rows of prompts (PARTS 1), an output is one sum over the columns in order. For generated tokens (PARTS 8), it is the sum
-// of the parts in gemv.cuh: one thread block adds them, in twice the registers, or each part is computed by another one.
-// Neither ROWS nor other rows change an output.
+// of the parts in gemv.cuh: one thread block adds them, in twice the registers, or several share them and the last one to
+// finish adds all. Neither ROWS nor other rows change an output.
 #pragma once
 #include "gemv.cuh"
 #include "wgmma.cuh"
@@ -22,13 +22,16 @@ struct BlockProduct {
   u32 outputs;
   u32 stride;
   u32 firstRow;        // of the map
-  u32 split;           // whether thread blocks share the parts of a tile
-  float* partials;     // if so, (tiles, parts, ROWS / 2, 256 threads)
+  u32 sharing;         // thread blocks that share the parts of a tile, a divisor of PARTS; 1 if none do
+  float* partials;     // if they do, (tiles, parts, ROWS / 2, 256 threads)
   u32* arrivals;       // (tiles), zero before and after
 };
 
 constexpr int GEMM_OUTPUTS = 128;
 constexpr int GEMM_THREADS = 384;
+
+// Thread blocks per multiprocessor. With few rows, a warpgroup waits for its own products most of the time, so there are two.
+template <int ROWS> constexpr int GEMM_BLOCKS = ROWS == 32 ? 2 : 1;
 
 // Shared memory: rings of activations (ROWS rows by 64 columns) and of weights (8 blocks), and their barriers.
 template <class KIND, int ROWS, int ROW_STAGES, int WEIGHT_STAGES> struct GemmMemory {
@@ -90,32 +93,39 @@ template <int ROWS> DEVICE void takeSums(float (&sums)[ROWS / 2]) {
 // What a thread block computes at a time: a tile of outputs and rows, of the columns of some parts.
 template <int PARTS> struct TileWork {
   int tile, firstPart, endPart;
-  DEVICE TileWork(int unit, bool split)
-      : tile(split ? unit / PARTS : unit), firstPart(split ? unit % PARTS : 0), endPart(split ? unit % PARTS + 1 : PARTS) {}
+  DEVICE TileWork(int unit, int sharing)
+      : tile(unit / sharing), firstPart(unit % sharing * (PARTS / sharing)), endPart(firstPart + PARTS / sharing) {}
   DEVICE static int begin(int part, int blocks) { return PARTS == 1 ? part * blocks : partBegin(part, blocks); }
 };
 
 DEVICE void syncMultipliers() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
 
-// Leaves the sums of a part in memory. The thread block that finishes a tile's last part gets the sum of all of them in order;
-// returns whether this is the one.
-template <int ROWS, int PARTS> DEVICE bool addParts(const BlockProduct& p, int tile, int part, float (&sums)[ROWS / 2]) {
+// Leaves the sums of a part in memory, for the thread block that adds them.
+template <int ROWS, int PARTS> DEVICE void leavePart(const BlockProduct& p, int tile, int part, const float (&sums)[ROWS / 2]) {
+  float* to = p.partials + ((size_t)tile * PARTS + part) * (ROWS / 2) * 256 + threadIdx.x;
+#pragma unroll
+  for (int i = 0; i < ROWS / 2; i++) __stcg(to + i * 256, sums[i]);
+}
+
+// Returns whether this is the last thread block that leaves parts of a tile; it gets the sum of all parts in order.
+template <int ROWS, int PARTS> DEVICE bool addParts(const BlockProduct& p, int tile, float (&sums)[ROWS / 2]) {
   __shared__ u32 before;
-  float* parts = p.partials + (size_t)tile * PARTS * (ROWS / 2) * 256 + threadIdx.x;
-#pragma unroll
-  for (int i = 0; i < ROWS / 2; i++) __stcg(parts + (size_t)(part * (ROWS / 2) + i) * 256, sums[i]);
-  __threadfence();
   syncMultipliers();
-  if (threadIdx.x == 0) before = atomicInc(p.arrivals + tile, PARTS - 1);   // back to zero after the last one
+  if (threadIdx.x == 0) {   // covers all writes before the barrier; the counter is zero again after the last one
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before) : "l"(p.arrivals + tile), "r"(p.sharing - 1) : "memory");
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  }
   syncMultipliers();
-  if (before != PARTS - 1) return false;
-  __threadfence();
+  if (before != p.sharing - 1) return false;
+  const float* parts = p.partials + (size_t)tile * PARTS * (ROWS / 2) * 256 + threadIdx.x;
 #pragma unroll
-  for (int i = 0; i < ROWS / 2; i++) {
-    float sum = 0.f;
+  for (int i = 0; i < ROWS / 2; i++) sums[i] = 0.f;
+#pragma unroll ROWS <= 64 ? 4 : 2   // as many loads in flight as there are registers
+  for (int part = 0; part < PARTS; part++) {
 #pragma unroll
-    for (int each = 0; each < PARTS; each++) sum += __ldcg(parts + (size_t)(each * (ROWS / 2) + i) * 256);
-    sums[i] = sum;
+    for (int i = 0; i < ROWS / 2; i++) sums[i] += __ldcg(parts + (part * (ROWS / 2) + i) * 256);
   }
   return true;
 }
@@ -134,7 +144,7 @@ template <int ROWS> DEVICE void storeTile(const BlockProduct& p, int firstOutput
   }
 }
 
-// grid (units, at most the multiprocessors), 384 threads; tiles of the same weights are consecutive, so that weights are read
+// grid (units, at most as many as run at once), 384 threads; tiles of the same weights are consecutive, so that weights are read
 // from memory once. Rows after the last one are computed from whatever is in memory and not stored.
 template <class KIND, int ROWS, int ROW_STAGES, int WEIGHT_STAGES, int PARTS>
 DEVICE void multiplyBlocks(const TensorMap& map, const BlockProduct& p) {
@@ -152,35 +162,41 @@ DEVICE void multiplyBlocks(const TensorMap& map, const BlockProduct& p) {
   __syncthreads();
   letNextBegin();
   const int rowTiles = (p.count + ROWS - 1) / ROWS, blocks = p.columns / BLOCK_COLUMNS;
-  const bool split = PARTS > 1 && p.split;
-  const int units = (p.outputs + GEMM_OUTPUTS - 1) / GEMM_OUTPUTS * rowTiles * (split ? PARTS : 1);
+  const int sharing = PARTS > 1 ? p.sharing : 1;
+  const int units = (p.outputs + GEMM_OUTPUTS - 1) / GEMM_OUTPUTS * rowTiles * sharing;
 
   if (warp >= 8) {
-    asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
-    if (warp != 8 || lane != 0) return;
-    awaitPrevious();
-    RingPosition<ROW_STAGES> row(1);
-    RingPosition<WEIGHT_STAGES> weight(1);
-    for (int u = blockIdx.x; u < units; u += gridDim.x) {
-      const Unit unit(u, split);
-      const u8* from = p.weights + (size_t)(unit.tile / rowTiles) * 8 * blocks * KIND::BYTES;
-      const int firstRow = p.firstRow + unit.tile % rowTiles * ROWS, end = Unit::begin(unit.endPart, blocks) * PIECES;
-      for (int piece = Unit::begin(unit.firstPart, blocks) * PIECES; piece < end; piece++) {
-        const u32 full = memory.fullWeights + 8 * weight.slot;
-        awaitBarrier(memory.emptyWeights + 8 * weight.slot, weight.parity);
-        expectBytes(full, Memory::WEIGHT_BYTES);
-#pragma unroll
-        for (int i = 0; i < 8; i++) {
-          copyBytes(memory.weights + weight.slot * Memory::WEIGHT_BYTES + i * Memory::PIECE_BYTES,
-                    from + (size_t)i * blocks * KIND::BYTES + (size_t)piece * Memory::PIECE_BYTES, Memory::PIECE_BYTES, full);
-        }
-        weight.advance();
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(GEMM_BLOCKS<ROWS> == 2 ? 32 : 40));
+    if (warp == 8 && lane < 8) {   // weights are constant, so their copies start before the previous kernel ends
+      RingPosition<WEIGHT_STAGES> weight(1);
+      for (int u = blockIdx.x; u < units; u += gridDim.x) {
+        const Unit unit(u, sharing);
+        const int first = Unit::begin(unit.firstPart, blocks) * PIECES;
+        const u8* from = p.weights + ((size_t)(unit.tile / rowTiles) * 8 + lane) * blocks * KIND::BYTES;   // a lane's rows
+        from += (size_t)first * Memory::PIECE_BYTES;
 #pragma unroll 1
-        for (int quarter = 0; quarter < KIND::QUARTERS; quarter++) {
+        for (int left = Unit::begin(unit.endPart, blocks) * PIECES - first; left > 0; left--) {
+          const u32 full = memory.fullWeights + 8 * weight.slot;
+          awaitBarrier(memory.emptyWeights + 8 * weight.slot, weight.parity);
+          if (lane == 0) expectBytes(full, Memory::WEIGHT_BYTES);   // bytes of other lanes may arrive before they are expected
+          copyBytes(memory.weights + weight.slot * Memory::WEIGHT_BYTES + lane * Memory::PIECE_BYTES, from, Memory::PIECE_BYTES,
+                    full);
+          from += Memory::PIECE_BYTES;
+          weight.advance();
+        }
+      }
+    } else if (warp == 9 && lane == 0) {
+      awaitPrevious();
+      RingPosition<ROW_STAGES> row(1);
+      for (int u = blockIdx.x; u < units; u += gridDim.x) {
+        const Unit unit(u, sharing);
+        const int firstRow = p.firstRow + unit.tile % rowTiles * ROWS;
+        const int end = Unit::begin(unit.endPart, blocks) * 4;
+#pragma unroll 1
+        for (int quarter = Unit::begin(unit.firstPart, blocks) * 4; quarter < end; quarter++) {
           awaitBarrier(memory.emptyRows + 8 * row.slot, row.parity);
           expectBytes(memory.fullRows + 8 * row.slot, Memory::ROW_BYTES);
-          copyBox(memory.rows + row.slot * Memory::ROW_BYTES, &map, (piece * KIND::QUARTERS + quarter) * 64, firstRow,
-                  memory.fullRows + 8 * row.slot);
+          copyBox(memory.rows + row.slot * Memory::ROW_BYTES, &map, quarter * 64, firstRow, memory.fullRows + 8 * row.slot);
           row.advance();
         }
       }
@@ -188,14 +204,14 @@ DEVICE void multiplyBlocks(const TensorMap& map, const BlockProduct& p) {
     return;
   }
 
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(GEMM_BLOCKS<ROWS> == 2 ? 104 : 232));
   awaitPrevious();
   RingPosition<ROW_STAGES> row(0);
   RingPosition<WEIGHT_STAGES> weight(0);
   float sums[ROWS / 2], totals[PARTS > 1 ? ROWS / 2 : 1];
   u32 a[2][8];
   for (int u = blockIdx.x; u < units; u += gridDim.x) {
-    const Unit unit(u, split);
+    const Unit unit(u, sharing);
     u32 released = 0;
 #pragma unroll
     for (int i = 0; i < (PARTS > 1 ? ROWS / 2 : 1); i++) totals[i] = 0.f;
@@ -224,17 +240,20 @@ DEVICE void multiplyBlocks(const TensorMap& map, const BlockProduct& p) {
         weight.advance();
       }
       takeSums<ROWS>(sums);
-      if (PARTS > 1) {
+      if (PARTS > 1 && sharing > 1) {
+        leavePart<ROWS, PARTS>(p, unit.tile, part, sums);
+      } else if (PARTS > 1) {
 #pragma unroll
         for (int i = 0; i < ROWS / 2; i++) totals[i] += sums[i];
       }
     }
     if (released != 0 && threadIdx.x % 128 == 0) arriveAt(released);
-    if (PARTS > 1) {
+    if (PARTS > 1 && sharing > 1) {
+      if (!addParts<ROWS, PARTS>(p, unit.tile, sums)) continue;
+    } else if (PARTS > 1) {
 #pragma unroll
       for (int i = 0; i < ROWS / 2; i++) sums[i] = totals[i];
     }
-    if (split && !addParts<ROWS, PARTS>(p, unit.tile, unit.firstPart, sums)) continue;
     storeTile<ROWS>(p, unit.tile / rowTiles * GEMM_OUTPUTS, unit.tile % rowTiles * ROWS, sums);
   }
 }

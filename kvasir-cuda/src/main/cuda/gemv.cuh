@@ -1,4 +1,4 @@
-// Products of a few rows, in tiles of eight, with weights in blocks. A thread block stays on a multiprocessor; each of its two
+// Products of up to eight rows with weights in blocks. A thread block stays on a multiprocessor; each of its two
 // teams of warps takes 16 outputs at a time. The warps of a team take a part of the columns each, and have ring buffers of
 // weights that the copy engine fills.
 //
@@ -17,10 +17,9 @@ DEVICE int partBegin(int part, int blocks) { return part * blocks / COLUMN_PARTS
 constexpr int GEMV_TEAMS = 2;
 constexpr int GEMV_WARPS = GEMV_TEAMS * COLUMN_PARTS;
 
-// rows are tiles of eight: (row / 8, column / 256, j / 2, row % 8, q, j % 2, h, e) halves
 struct FewRowsProduct {
   const u8* weights;   // (outputs / 16 padded to 8, columns / 256) blocks
-  const u16* rows;
+  const u16* rows;     // a tile of eight: (column / 256, j / 2, row, q, j % 2, h, e) halves
   float* out;          // (rows, stride), the first outputs of each row
   u32 count;           // of rows
   u32 columns;
@@ -28,35 +27,31 @@ struct FewRowsProduct {
   u32 stride;
 };
 
-template <class KIND, int ROW_TILES, int S>
-DEVICE void addStep(const typename KIND::Codes& codes, const typename KIND::Scales& scales, const uint4 (&b)[ROW_TILES],
-                    float (&sums)[ROW_TILES][4]) {
+template <class KIND, int S>
+DEVICE void addStep(const typename KIND::Codes& codes, const typename KIND::Scales& scales, const uint4& b, float (&sums)[4]) {
   u32 a[4];
   KIND::template unpack<S>(codes, scales, a);
-#pragma unroll
-  for (int c = 0; c < ROW_TILES; c++) {
-    multiplyTiles(sums[c], a[0], a[1], a[2], a[3], S % 2 ? b[c].z : b[c].x, S % 2 ? b[c].w : b[c].y);
-  }
+  multiplyTiles(sums, a[0], a[1], a[2], a[3], S % 2 ? b.z : b.x, S % 2 ? b.w : b.y);
 }
 
-// Adds the products with a block of 256 columns. rows: the lane's 16 bytes of the first tile of activations
-template <class KIND, int ROW_TILES>
-DEVICE void addBlock(u32 slot, const uint4* rows, size_t tileStride, float (&sums)[ROW_TILES][4]) {
+// Loads a lane's activations of a block of 256 columns, 16 bytes for each two steps.
+// rows: the lane's first bytes
+DEVICE void loadBlock(const uint4* rows, int block, uint4 (&b)[8]) {
+#pragma unroll
+  for (int i = 0; i < 8; i++) b[i] = __ldg(rows + block * 256 + i * 32);
+}
+
+// Adds the products with a block of 256 columns.
+template <class KIND> DEVICE void addBlock(u32 slot, const uint4 (&b)[8], float (&sums)[4]) {
   const int lane = threadIdx.x % 32;
   const typename KIND::Scales scales = KIND::scales(slot, lane);
 #pragma unroll
   for (int quarter = 0; quarter < 4; quarter++) {
     const typename KIND::Codes codes = KIND::codes(slot, quarter, lane);
-    uint4 b[2][ROW_TILES];
-#pragma unroll
-    for (int c = 0; c < ROW_TILES; c++) {
-      b[0][c] = __ldg(rows + c * tileStride + quarter * 64);
-      b[1][c] = __ldg(rows + c * tileStride + quarter * 64 + 32);
-    }
-    addStep<KIND, ROW_TILES, 0>(codes, scales, b[0], sums);
-    addStep<KIND, ROW_TILES, 1>(codes, scales, b[0], sums);
-    addStep<KIND, ROW_TILES, 2>(codes, scales, b[1], sums);
-    addStep<KIND, ROW_TILES, 3>(codes, scales, b[1], sums);
+    addStep<KIND, 0>(codes, scales, b[2 * quarter], sums);
+    addStep<KIND, 1>(codes, scales, b[2 * quarter], sums);
+    addStep<KIND, 2>(codes, scales, b[2 * quarter + 1], sums);
+    addStep<KIND, 3>(codes, scales, b[2 * quarter + 1], sums);
   }
 }
 
@@ -64,11 +59,10 @@ DEVICE void syncTeam(int team) { asm volatile("bar.sync %0, %1;" ::"r"(team + 1)
 
 // grid (at most the multiprocessors), 512 threads, one block per multiprocessor. Dynamic shared memory: rings of SLOTS blocks
 // for each warp. Rows after the last one are computed from whatever is in memory and not stored.
-template <class KIND, int ROW_TILES, int SLOTS> DEVICE void multiplyFew(const FewRowsProduct& p) {
+template <class KIND, int SLOTS> DEVICE void multiplyFew(const FewRowsProduct& p) {
   extern __shared__ __align__(128) u8 dynamicMemory[];
-  constexpr int SUMS = ROW_TILES * 4;
   __shared__ u64 barriers[GEMV_WARPS * SLOTS];
-  __shared__ float ofWarps[GEMV_WARPS][SUMS][32];
+  __shared__ float ofWarps[GEMV_WARPS][4][32];
   letNextBegin();
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, team = warp / COLUMN_PARTS, part = warp % COLUMN_PARTS;
   const int blocks = p.columns / BLOCK_COLUMNS, units = (p.outputs + BLOCK_ROWS - 1) / BLOCK_ROWS;
@@ -96,35 +90,40 @@ template <class KIND, int ROW_TILES, int SLOTS> DEVICE void multiplyFew(const Fe
   }
   awaitPrevious();
   const uint4* rows = reinterpret_cast<const uint4*>(p.rows) + lane;
-  const size_t tileStride = (size_t)p.columns;   // eight rows of halves in units of 16 bytes
-  float sums[ROW_TILES][4];
+  float sums[4];
+  uint4 next[8];
+  loadBlock(rows, begin, next);
   int slot = 0;
   u32 parity = 0;
 #pragma unroll 1
   for (int unit = first; unit < units; unit += step) {
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) sums[i / 4][i % 4] = 0.f;
+    for (int i = 0; i < 4; i++) sums[i] = 0.f;
 #pragma unroll 1
     for (int block = begin; block < end; block++) {
+      uint4 b[8];   // loaded a block ahead, since each load is a round trip to L2
+#pragma unroll
+      for (int i = 0; i < 8; i++) b[i] = next[i];
+      loadBlock(rows, block + 1 < end ? block + 1 : begin, next);
       awaitBarrier(bars + 8 * slot, parity);
-      addBlock<KIND, ROW_TILES>(ring + slot * KIND::BYTES, rows + (size_t)block * 256, tileStride, sums);
+      addBlock<KIND>(ring + slot * KIND::BYTES, b, sums);
       __syncwarp();   // all lanes have read the slot
       if (lane == 0) fetch(slot);
       if (++slot == SLOTS) { slot = 0; parity ^= 1; }
     }
     syncTeam(team);   // the sums before have been read
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) ofWarps[warp][i][lane] = sums[i / 4][i % 4];
+    for (int i = 0; i < 4; i++) ofWarps[warp][i][lane] = sums[i];
     syncTeam(team);
-    for (int i = threadIdx.x % (32 * COLUMN_PARTS); i < SUMS * 32; i += 32 * COLUMN_PARTS) {
-      // Threads take 16 adjacent outputs of a row: lane 4r+q has outputs 2r, 2r+1 and rows 2q, 2q+1 of a tile.
-      const int output = i % 16, row = i / 16 % 8, c = i / 128;
-      const int index = c * 4 + output % 2 * 2 + row % 2, holder = output / 2 * 4 + row / 2;
+    // Threads take 16 adjacent outputs of a row: lane 4r+q has outputs 2r, 2r+1 and rows 2q, 2q+1.
+    const int i = threadIdx.x % (32 * COLUMN_PARTS), output = i % 16, row = i / 16, to = unit * BLOCK_ROWS + output;
+    if (row < p.count && to < p.outputs) {
       float sum = 0.f;
 #pragma unroll
-      for (int w = 0; w < COLUMN_PARTS; w++) sum += ofWarps[team * COLUMN_PARTS + w][index][holder];
-      const int to = unit * BLOCK_ROWS + output;
-      if (8 * c + row < p.count && to < p.outputs) p.out[(size_t)(8 * c + row) * p.stride + to] = sum;
+      for (int w = 0; w < COLUMN_PARTS; w++) {
+        sum += ofWarps[team * COLUMN_PARTS + w][output % 2 * 2 + row % 2][output / 2 * 4 + row / 2];
+      }
+      p.out[(size_t)row * p.stride + to] = sum;
     }
   }
 }

@@ -226,6 +226,10 @@ READ(kivi4, 4, 64, 2) READ(kivi4, 4, 96, 2) READ(kivi4, 4, 128, 2) READ(kivi4, 4
   extern "C" __global__ void turn_d##D(const __grid_constant__ Turning t) { turnRow<D>(t); }
 TURN(64) TURN(96) TURN(128) TURN(256)
 
+extern "C" __global__ void rotary_angles(const float* frequencies, const u32* positions, float2* angles) {
+  rotaryAngles(frequencies, positions, angles);
+}
+
 // Up to 8 * COLUMNS rows at a time. At least two blocks fit on a multiprocessor.
 #define PRODUCT(NAME, KIND, COLUMNS, TILES)                                                                            \
   extern "C" __global__ void __launch_bounds__(256, 2) multiply_##NAME##_columns##COLUMNS##_tiles##TILES(               \
@@ -299,7 +303,7 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(cons
 
 // The same, with outputs that are sums of parts of the columns.
 #define GEMM_IN_PARTS(NAME, KIND, ROWS, ROW_STAGES, WEIGHT_STAGES)                                                     \
-  extern "C" __global__ void __launch_bounds__(GEMM_THREADS, 1) gemm_parts_##NAME##_rows##ROWS(                         \
+  extern "C" __global__ void __launch_bounds__(GEMM_THREADS, GEMM_BLOCKS<ROWS>) gemm_parts_##NAME##_rows##ROWS(          \
       const __grid_constant__ TensorMap map, const __grid_constant__ BlockProduct p) {                                 \
     multiplyBlocks<KIND, ROWS, ROW_STAGES, WEIGHT_STAGES, COLUMN_PARTS>(map, p);                                       \
   }
@@ -309,46 +313,45 @@ extern "C" __global__ void __launch_bounds__(PART_THREADS) halves_to_blocks(cons
       const u8* embedding, const u32* tokens, u32 hidden, float* x, float scale) {                                     \
     embedFromBlocks<KIND>(embedding, tokens, hidden, x, scale);                                                        \
   }                                                                                                                    \
-  /* One tile of rows: from two on, gemm.cuh takes less time. */                                                       \
   extern "C" __global__ void __launch_bounds__(32 * GEMV_WARPS, 1) gemv_##NAME(                                         \
       const __grid_constant__ FewRowsProduct p) {                                                                      \
-    multiplyFew<KIND, 1, SLOTS>(p);                                                                                    \
+    multiplyFew<KIND, SLOTS>(p);                                                                                       \
   }
 
 BLOCKS(byte_blocks, ByteBlock, 2)
 GEMM(byte_blocks, ByteBlock, 64, 8, 4) GEMM(byte_blocks, ByteBlock, 128, 8, 2)
 GEMM(byte_blocks, ByteBlock, 160, 6, 2) GEMM(byte_blocks, ByteBlock, 256, 4, 2)
-GEMM_IN_PARTS(byte_blocks, ByteBlock, 32, 12, 4) GEMM_IN_PARTS(byte_blocks, ByteBlock, 64, 8, 4)
+GEMM_IN_PARTS(byte_blocks, ByteBlock, 32, 10, 2) GEMM_IN_PARTS(byte_blocks, ByteBlock, 64, 8, 4)
 GEMM_IN_PARTS(byte_blocks, ByteBlock, 128, 8, 2)
 
 BLOCKS(signed_nibble_blocks, SignedNibbleBlock, 2)
 GEMM(signed_nibble_blocks, SignedNibbleBlock, 64, 8, 6) GEMM(signed_nibble_blocks, SignedNibbleBlock, 128, 8, 4)
 GEMM(signed_nibble_blocks, SignedNibbleBlock, 160, 7, 3) GEMM(signed_nibble_blocks, SignedNibbleBlock, 256, 5, 3)
-GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 32, 16, 7) GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 64, 8, 6)
+GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 32, 9, 4) GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 64, 8, 6)
 GEMM_IN_PARTS(signed_nibble_blocks, SignedNibbleBlock, 128, 8, 4)
 
 BLOCKS(nibble_blocks, NibbleBlock, 2)
 GEMM(nibble_blocks, NibbleBlock, 64, 8, 6) GEMM(nibble_blocks, NibbleBlock, 128, 8, 4)
 GEMM(nibble_blocks, NibbleBlock, 160, 7, 3) GEMM(nibble_blocks, NibbleBlock, 256, 5, 3)
-GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 32, 16, 7) GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 64, 8, 6)
+GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 32, 9, 4) GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 64, 8, 6)
 GEMM_IN_PARTS(nibble_blocks, NibbleBlock, 128, 8, 4)
 
 BLOCKS(five_bit_blocks, FiveBitBlock, 2)
 GEMM(five_bit_blocks, FiveBitBlock, 64, 8, 5) GEMM(five_bit_blocks, FiveBitBlock, 128, 7, 3)
 GEMM(five_bit_blocks, FiveBitBlock, 160, 6, 3) GEMM(five_bit_blocks, FiveBitBlock, 256, 4, 3)
-GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 32, 12, 5) GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 64, 8, 5)
+GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 32, 10, 3) GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 64, 8, 5)
 GEMM_IN_PARTS(five_bit_blocks, FiveBitBlock, 128, 7, 3)
 
 BLOCKS(six_bit_blocks, SixBitBlock, 2)
 GEMM(six_bit_blocks, SixBitBlock, 64, 8, 5) GEMM(six_bit_blocks, SixBitBlock, 128, 7, 3)
 GEMM(six_bit_blocks, SixBitBlock, 160, 6, 3) GEMM(six_bit_blocks, SixBitBlock, 256, 4, 3)
-GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 32, 12, 5) GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 64, 8, 5)
+GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 32, 7, 3) GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 64, 8, 5)
 GEMM_IN_PARTS(six_bit_blocks, SixBitBlock, 128, 7, 3)
 
 BLOCKS(half_blocks, HalfBlock, 1)
 GEMM(half_blocks, HalfBlock, 64, 8, 8) GEMM(half_blocks, HalfBlock, 128, 6, 7)
 GEMM(half_blocks, HalfBlock, 160, 5, 6) GEMM(half_blocks, HalfBlock, 256, 4, 5)
-GEMM_IN_PARTS(half_blocks, HalfBlock, 32, 12, 8) GEMM_IN_PARTS(half_blocks, HalfBlock, 64, 8, 8)
+GEMM_IN_PARTS(half_blocks, HalfBlock, 32, 10, 4) GEMM_IN_PARTS(half_blocks, HalfBlock, 64, 8, 8)
 GEMM_IN_PARTS(half_blocks, HalfBlock, 128, 6, 7)
 #endif
 

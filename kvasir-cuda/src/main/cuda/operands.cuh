@@ -26,71 +26,61 @@ struct BlockRows {
   DEVICE static int columnOf(int word) { return 32 * (2 * (word % 4) + word / 4 % 2) + word / 8 * 2; }
 };
 
-constexpr int HELD_PAIRS = 4;   // of a thread: rows of up to 8192 columns stay in registers
+constexpr int HELD_PAIRS = 4096;   // of a row, in shared memory
 
 // grid (rows), 1024 threads: x += update, if there is one, and its norm as operands, or x itself without a weight. rowOf selects
 // rows, if given. Threads take pairs in the order of the operands, so that each has what it stores.
 DEVICE void normalizeToBlocks(float* x, const float* update, const float* weight, float epsilon, int hidden, const u32* rowOf,
                               const BlockRows& to) {
+  __shared__ float2 held[HELD_PAIRS];   // a thread reads only what it has written itself
   letNextBegin();
-  float2 held[HELD_PAIRS], weights[HELD_PAIRS];
+  expectNorm(weight, hidden);
   auto pairOf = [](int i) { return (i / 128 * BLOCK_COLUMNS + BlockRows::columnOf(i % 128)) / 2; };
-  auto weightOf = [&](int pair) { return weight == nullptr ? float2{1.f, 1.f} : reinterpret_cast<const float2*>(weight)[pair]; };
-#pragma unroll
-  for (int k = 0; k < HELD_PAIRS; k++) {   // constant, so these loads may start before the previous kernel ends
-    const int i = threadIdx.x + k * ROW_THREADS;
-    if (i < hidden / 2) weights[k] = weightOf(pairOf(i));
-  }
   awaitPrevious();
   const u32 row = blockIdx.x, from = rowOf == nullptr ? row : rowOf[row];
   float2* numbers = reinterpret_cast<float2*>(x + (size_t)from * hidden);
   const float2* added = reinterpret_cast<const float2*>(update + (size_t)from * hidden);
-  auto sumOf = [&](int pair) {
-    float2 v = numbers[pair];
-    if (update != nullptr) {
-      const float2 u = added[pair];
-      v.x += u.x;
-      v.y += u.y;
-      numbers[pair] = v;
-    }
-    return v;
-  };
   float squares = 0.f;
+#pragma unroll 1
+  for (int begin = threadIdx.x; begin < hidden / 2; begin += 2 * ROW_THREADS) {
+    float2 v[2];
 #pragma unroll
-  for (int k = 0; k < HELD_PAIRS; k++) {
-    const int i = threadIdx.x + k * ROW_THREADS;
-    if (i < hidden / 2) {
-      held[k] = sumOf(pairOf(i));
-      squares = fmaf(held[k].y, held[k].y, fmaf(held[k].x, held[k].x, squares));
+    for (int k = 0; k < 2; k++) {   // all loads precede the stores, which may be to the same memory for all the compiler knows
+      const int i = begin + k * ROW_THREADS;
+      if (i >= hidden / 2) continue;
+      v[k] = numbers[pairOf(i)];
+      if (update != nullptr) {
+        const float2 u = added[pairOf(i)];
+        v[k].x += u.x;
+        v[k].y += u.y;
+      }
     }
-  }
-  for (int i = threadIdx.x + HELD_PAIRS * ROW_THREADS; i < hidden / 2; i += ROW_THREADS) {
-    const float2 v = sumOf(pairOf(i));
-    squares = fmaf(v.y, v.y, fmaf(v.x, v.x, squares));
+#pragma unroll
+    for (int k = 0; k < 2; k++) {
+      const int i = begin + k * ROW_THREADS;
+      if (i >= hidden / 2) continue;
+      if (update != nullptr) numbers[pairOf(i)] = v[k];
+      if (i < HELD_PAIRS) held[i] = v[k];
+      squares = fmaf(v[k].y, v[k].y, fmaf(v[k].x, v[k].x, squares));
+    }
   }
   const float factor = weight == nullptr ? 1.f : 1.f / sqrtf(sumOfBlock(squares) / hidden + epsilon);
-#pragma unroll
-  for (int k = 0; k < HELD_PAIRS; k++) {
-    const int i = threadIdx.x + k * ROW_THREADS;
-    if (i < hidden / 2) {
-      to.store(row, i / 128, i % 128, hidden, weights[k].x * (held[k].x * factor), weights[k].y * (held[k].y * factor));
-    }
-  }
-  for (int i = threadIdx.x + HELD_PAIRS * ROW_THREADS; i < hidden / 2; i += ROW_THREADS) {   // what this thread has written
-    const float2 v = numbers[pairOf(i)], w = weightOf(pairOf(i));
+#pragma unroll 1
+  for (int i = threadIdx.x; i < hidden / 2; i += ROW_THREADS) {
+    const float2 v = i < HELD_PAIRS ? held[i] : numbers[pairOf(i)];
+    const float2 w = weight == nullptr ? float2{1.f, 1.f} : reinterpret_cast<const float2*>(weight)[pairOf(i)];
     to.store(row, i / 128, i % 128, hidden, w.x * (v.x * factor), w.y * (v.y * factor));
   }
 }
 
-// grid (rows, columns / 1024), 256 threads: the activated gate times up as operands; both are in one row, gate first.
+// grid (rows, blocks that share a row), 256 threads: the activated gate times up as operands; both are in one row, gate first.
 template <class GATE> DEVICE void activateToBlocks(const float* gateAndUp, int columns, const BlockRows& to) {
   letNextBegin();
   awaitPrevious();
   const float2* gate = reinterpret_cast<const float2*>(gateAndUp + (size_t)blockIdx.x * 2 * columns);
   const float2* up = gate + columns / 2;
-  const int begin = blockIdx.y * PART_COLUMNS / 2, end = min(begin + PART_COLUMNS / 2, columns / 2);
-#pragma unroll
-  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+#pragma unroll 1   // in a small step the code itself comes from memory
+  for (int i = blockIdx.y * PART_THREADS + threadIdx.x; i < columns / 2; i += gridDim.y * PART_THREADS) {
     const int column = i / 128 * BLOCK_COLUMNS + BlockRows::columnOf(i % 128);
     const float2 g = gate[column / 2], u = up[column / 2];
     to.store(blockIdx.x, i / 128, i % 128, columns, GATE::of(g.x) * u.x, GATE::of(g.y) * u.y);
@@ -102,9 +92,8 @@ DEVICE void halvesToBlocks(const u16* x, int columns, const BlockRows& to) {
   letNextBegin();
   awaitPrevious();
   const u32* row = reinterpret_cast<const u32*>(x + (size_t)blockIdx.x * columns);
-  const int begin = blockIdx.y * PART_COLUMNS / 2, end = min(begin + PART_COLUMNS / 2, columns / 2);
-#pragma unroll
-  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+#pragma unroll 1   // in a small step the code itself comes from memory
+  for (int i = blockIdx.y * PART_THREADS + threadIdx.x; i < columns / 2; i += gridDim.y * PART_THREADS) {
     const u32 pair = row[(i / 128 * BLOCK_COLUMNS + BlockRows::columnOf(i % 128)) / 2];
     to.store(blockIdx.x, i / 128, i % 128, columns, toFloat((u16)pair), toFloat((u16)(pair >> 16)));
   }

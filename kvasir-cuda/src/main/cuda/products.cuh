@@ -64,6 +64,7 @@ struct Product {
 template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product& p) {
   using Ring = WeightRing<KIND, TILES>;
   constexpr int SUMS = TILES * COLUMNS * 4;
+  constexpr int AHEAD = COLUMNS == 1 ? 4 : 1;   // loads of activations in flight, each of which is a round trip to L2
   constexpr int ROOM = PRODUCT_WARPS * (Ring::BYTES > SUMS * 128 ? Ring::BYTES : SUMS * 128);
   __shared__ __align__(128) u8 room[ROOM];   // rings, and at the end sums of warps
   letNextBegin();
@@ -82,19 +83,27 @@ template <class KIND, int COLUMNS, int TILES> DEVICE void multiply(const Product
     Ring::fetch(ring, i, mine, p.weights, firstTile, groups, warp + i * PRODUCT_WARPS);
   }
   awaitPrevious();
-  RowFragments<KIND, COLUMNS> next;
-  if (mine > 0) next.load(p.rows, firstRow / 8, groups, warp);
-#pragma unroll 1
-  for (int i = 0; i < mine; i++) {
-    const RowFragments<KIND, COLUMNS> x = next;
-    if (i + 1 < mine) next.load(p.rows, firstRow / 8, groups, warp + (i + 1) * PRODUCT_WARPS);
-    awaitCopies<Ring::STAGES - 2>();
-    __syncwarp();   // all lanes have each other's copies and have finished with the slot that is filled next
-    const int ahead = i + Ring::STAGES - 1;
-    Ring::fetch(ring, ahead, mine, p.weights, firstTile, groups, warp + ahead * PRODUCT_WARPS);
+  RowFragments<KIND, COLUMNS> next[AHEAD];
 #pragma unroll
-    for (int t = 0; t < TILES; t++) {
-      KIND::template multiply<COLUMNS>(ring + i % Ring::STAGES * Ring::SLOT_BYTES + t * KIND::BYTES, x, sums[t]);
+  for (int k = 0; k < AHEAD; k++) {
+    if (k < mine) next[k].load(p.rows, firstRow / 8, groups, warp + k * PRODUCT_WARPS);
+  }
+#pragma unroll 1
+  for (int begin = 0; begin < mine; begin += AHEAD) {
+#pragma unroll
+    for (int k = 0; k < AHEAD; k++) {
+      const int i = begin + k;
+      if (i >= mine) break;
+      const RowFragments<KIND, COLUMNS> x = next[k];
+      if (i + AHEAD < mine) next[k].load(p.rows, firstRow / 8, groups, warp + (i + AHEAD) * PRODUCT_WARPS);
+      awaitCopies<Ring::STAGES - 2>();
+      __syncwarp();   // all lanes have each other's copies and have finished with the slot that is filled next
+      const int ahead = i + Ring::STAGES - 1;
+      Ring::fetch(ring, ahead, mine, p.weights, firstTile, groups, warp + ahead * PRODUCT_WARPS);
+#pragma unroll
+      for (int t = 0; t < TILES; t++) {
+        KIND::template multiply<COLUMNS>(ring + i % Ring::STAGES * Ring::SLOT_BYTES + t * KIND::BYTES, x, sums[t]);
+      }
     }
   }
   awaitCopies<0>();

@@ -85,6 +85,15 @@ template <class SLOTS> struct RingOf : SLOTS {
     if (++slot == stages) { slot = 0; phase ^= 1; }
   }
 
+  // Fetches a unit into L2, while the previous kernel may still write to it.
+  DEVICE void expectUnit(const u8* unit) const {
+#if __CUDA_ARCH__ >= 900
+    if (lane == 0 && unit != nullptr) {
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(unit), "r"((u32)this->slotBytes) : "memory");
+    }
+#endif
+  }
+
 #if __CUDA_ARCH__ >= 900
   DEVICE void fill(int into, int offset, int bytes, int barrierOffset, const u8* unit) const {
     if (lane != 0 || unit == nullptr) return;

@@ -53,20 +53,6 @@ DEVICE float rootMeanSquareFactor(const float* x, int columns, float epsilon) {
   return 1.f / sqrtf(sumOfBlock(squares) / columns + epsilon);
 }
 
-// Quantizes a row of the residual stream after RMS normalization; without a weight, as it is.
-DEVICE void normalizeRow(const float* x, const float* weight, float epsilon, int columns, const CodedRows& to, int row) {
-  if (weight == nullptr) {
-#pragma unroll 4
-    for (int i = threadIdx.x; i < columns; i += ROW_THREADS) codeGroup(x[i], to, row, i / 32, columns / 32);
-    return;
-  }
-  const float factor = rootMeanSquareFactor(x, columns, epsilon);
-#pragma unroll 4
-  for (int i = threadIdx.x; i < columns; i += ROW_THREADS) {   // columns are a multiple of 32: warps stay whole
-    codeGroup(weight[i] * (x[i] * factor), to, row, i / 32, columns / 32);
-  }
-}
-
 // grid (rows)
 template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* tokens, int hidden, float* x, float scale) {
   letNextBegin();
@@ -79,19 +65,51 @@ template <class KIND> DEVICE void embedRow(const Weights& embedding, const u32* 
   }
 }
 
-// grid (rows): x += update, if there is one, and its quantized norm. rowOf selects rows, if given.
+// Fetches the weight of a norm of up to 32,768 columns, if there is one, into L2. It is constant, so the previous kernel may
+// still run.
+DEVICE void expectNorm(const float* weight, int columns) {
+  const int at = threadIdx.x * 32;
+  if (weight != nullptr && at < columns) expect(reinterpret_cast<const u8*>(weight + at));
+}
+
+constexpr int HELD_NUMBERS = 8192;   // of a row, in shared memory
+
+// grid (rows), 1024 threads: x += update, if there is one, and its quantized norm, or x itself without a weight. rowOf selects
+// rows, if given. Columns are a multiple of 32, so warps stay whole. Loops are not unrolled further than loads gain from: in a
+// small step the code itself comes from memory.
 DEVICE void addAndNormalize(float* x, const float* update, const float* weight, float epsilon, int hidden, const u32* rowOf,
-                            CodedRows coded) {
+                            const CodedRows& coded) {
+  __shared__ float held[HELD_NUMBERS];   // a thread reads only what it has written itself
   letNextBegin();
+  expectNorm(weight, hidden);
   awaitPrevious();
   const u32 to = blockIdx.x, from = rowOf == nullptr ? to : rowOf[to];
   float* row = x + (size_t)from * hidden;
-  if (update != nullptr) {
-#pragma unroll 4
-    for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) row[i] += update[(size_t)from * hidden + i];
-    // Below, a thread reads only what it has written itself.
+  const float* added = update + (size_t)from * hidden;
+  float squares = 0.f;
+#pragma unroll 1
+  for (int begin = threadIdx.x; begin < hidden; begin += 4 * ROW_THREADS) {
+    float v[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {   // all loads precede the stores, which may be to the same memory for all the compiler knows
+      const int i = begin + k * ROW_THREADS;
+      if (i < hidden) v[k] = update == nullptr ? row[i] : row[i] + added[i];
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const int i = begin + k * ROW_THREADS;
+      if (i >= hidden) continue;
+      if (update != nullptr) row[i] = v[k];
+      if (i < HELD_NUMBERS) held[i] = v[k];
+      squares = fmaf(v[k], v[k], squares);
+    }
   }
-  normalizeRow(row, weight, epsilon, hidden, coded, to);
+  const float factor = weight == nullptr ? 1.f : 1.f / sqrtf(sumOfBlock(squares) / hidden + epsilon);
+#pragma unroll 1
+  for (int i = threadIdx.x; i < hidden; i += ROW_THREADS) {
+    const float v = i < HELD_NUMBERS ? held[i] : row[i];
+    codeGroup((weight == nullptr ? 1.f : weight[i]) * (v * factor), coded, to, i / 32, hidden / 32);
+  }
 }
 
 // grid (rows): what a family does to the output of attention or of the feed-forward layer before it is added to the residual
@@ -158,14 +176,13 @@ struct Gelu {
   DEVICE static float of(float x) { return x / (1.f + expf(x * fmaf(x * x, -0.07135481627f, -1.5957691216f))); }
 };
 
-// grid (rows, columns / 1024), 256 threads: quantizes the activated gate times up; both are in one row, gate first.
+// grid (rows, blocks that share a row), 256 threads: quantizes the activated gate times up; both are in one row, gate first.
 template <class GATE> DEVICE void activatePart(const float* gateAndUp, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
   const float* gate = gateAndUp + (size_t)blockIdx.x * 2 * columns;
-  const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, columns);
-#pragma unroll 4
-  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+#pragma unroll 1
+  for (int i = blockIdx.y * PART_THREADS + threadIdx.x; i < columns; i += gridDim.y * PART_THREADS) {
     const float x = GATE::of(gate[i]) * gate[columns + i];
     codeGroup(x, coded, blockIdx.x, i / 32, columns / 32);
   }
@@ -175,9 +192,8 @@ template <class GATE> DEVICE void activatePart(const float* gateAndUp, int colum
 DEVICE void codePart(const u16* x, int columns, CodedRows coded) {
   letNextBegin();
   awaitPrevious();
-  const int begin = blockIdx.y * PART_COLUMNS, end = min(begin + PART_COLUMNS, columns);
-#pragma unroll 4
-  for (int i = begin + threadIdx.x; i < end; i += PART_THREADS) {
+#pragma unroll 1
+  for (int i = blockIdx.y * PART_THREADS + threadIdx.x; i < columns; i += gridDim.y * PART_THREADS) {
     codeGroup(toFloat(x[(size_t)blockIdx.x * columns + i]), coded, blockIdx.x, i / 32, columns / 32);
   }
 }
@@ -188,7 +204,7 @@ struct Turning {
   const float* bias;         // (query heads + 2 * KV heads, D), or null
   const float* queryNorm;    // (D), or null if heads are not normalized
   const float* keyNorm;      // (D)
-  const float* frequencies;  // (pairs)
+  const float2* angles;      // (rows, pairs) cosines and sines of the rows' positions
   const u32* positions;      // (rows)
   const PageEntry* places;   // (rows), slots of the first layer
   u64 layerOffset;
@@ -260,21 +276,26 @@ template <int D> DEVICE void turnHead(const Turning& t, int row, int head, int f
   *reinterpret_cast<u16*>(page + at1) = toHalf(b);
 }
 
-// grid (rows, some blocks that share the heads of a row), D / 2 threads. The heads of a block share the angles, whose cosines
-// and sines in double precision take longer than the rest.
+// grid (rows), as many threads as pairs: the angles of a step, once for all layers, since cosines and sines in double precision
+// take longer than what a layer does with them.
+DEVICE void rotaryAngles(const float* frequencies, const u32* positions, float2* angles) {
+  letNextBegin();
+  awaitPrevious();
+  const double angle = (double)__fmul_rn((float)positions[blockIdx.x], frequencies[threadIdx.x]);
+  angles[blockIdx.x * blockDim.x + threadIdx.x] = float2{(float)cos(angle), (float)sin(angle)};
+}
+
+// grid (rows, blocks that share the heads of a row), D / 2 threads.
 template <int D> DEVICE void turnRow(const Turning& t) {
   letNextBegin();
   awaitPrevious();
   const int row = blockIdx.x, pair = threadIdx.x;
   const bool beside = t.neighbours || pair >= t.pairs;   // channels that are not rotated are taken two by two
   const int first = beside ? 2 * pair : pair, second = beside ? 2 * pair + 1 : pair + t.pairs;
-  float cosine = 1.f, sine = 0.f;
-  if (pair < t.pairs && blockIdx.y < t.queryHeads + t.kvHeads) {
-    const double angle = (double)__fmul_rn((float)t.positions[row], t.frequencies[pair]);
-    cosine = (float)cos(angle);
-    sine = (float)sin(angle);
-  }
+  float2 angle{1.f, 0.f};
+  if (pair < t.pairs && blockIdx.y < t.queryHeads + t.kvHeads) angle = t.angles[row * t.pairs + pair];
+#pragma unroll 1
   for (int head = blockIdx.y; head < t.queryHeads + 2 * t.kvHeads; head += gridDim.y) {
-    turnHead<D>(t, row, head, first, second, cosine, sine);
+    turnHead<D>(t, row, head, first, second, angle.x, angle.y);
   }
 }

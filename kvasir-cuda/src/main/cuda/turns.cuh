@@ -165,6 +165,7 @@ template <class CODES, int D, int SETS, class LIMITS = Unlimited> DEVICE void at
   if (!a.early) loadQueries(TurnWork(a, turns[0]));
   fillFirst(0, 1);
   if (a.early) {   // packed pages are final, queries may not be
+    expectTiles<D>(a, TurnWork(a, turns[0]));
     awaitPrevious();
     loadQueries(TurnWork(a, turns[0]));
   }

@@ -52,10 +52,10 @@ final class DeviceDecoder implements AutoCloseable {
   private static final int MAX_ENTRIES = 1 << 19;
 
   /**
-   * Rows of a step up to which launches take long enough, compared with the kernels, that starting
-   * these early gains; thread blocks that wait take the place of others.
+   * Rows of a step up to which attention starts while the kernel before it ends. With more of them
+   * it takes whole multiprocessors, which the blocks that wait would share.
    */
-  private static final int MAX_OVERLAPPED_ROWS = 8;
+  private static final int MAX_EARLY_ATTENTION_ROWS = 8;
 
   private final ModelConfig config;
   private final int maxRows;
@@ -334,7 +334,10 @@ final class DeviceDecoder implements AutoCloseable {
     if (table.sequences() > 0) {
       resources.attention().selectLayer(offsets);
       resources.attention().selectSinks(sinkScores);
-      boolean early = overlaps() && resources.attention().hasNoAuxiliaryKernels();
+      boolean early =
+          overlaps()
+              && rows <= MAX_EARLY_ATTENTION_ROWS
+              && resources.attention().hasNoAuxiliaryKernels();
       resources.attention().attend(stream, queries.address(), attentionOutput.address(), early);
     }
     if (chunks.count() > 0) {
@@ -356,9 +359,7 @@ final class DeviceDecoder implements AutoCloseable {
 
   /** Returns whether the kernels of the step start while the previous ones end. */
   private boolean overlaps() {
-    return rows <= MAX_OVERLAPPED_ROWS
-        && chunks.count() == 0
-        && context.device().computeCapability() >= 90;
+    return chunks.count() == 0 && context.device().computeCapability() >= 90;
   }
 
   private void launch() {
@@ -367,6 +368,7 @@ final class DeviceDecoder implements AutoCloseable {
     long positionsOfRows = slotsAddress + positionsAt();
     listener.begin(stream);
     kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
+    kernels.computeAngles(weights, positionsOfRows, rows);
     listener.end(stream, "embedding");
     RowCounts counts = rowCounts.with(generatedRows, rows);
     DecoderKernels.RotatedRows rotated =

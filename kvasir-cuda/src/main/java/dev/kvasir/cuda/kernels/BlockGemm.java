@@ -27,7 +27,7 @@ import java.util.Set;
  *
  * <pre>
  *  0 u64 weights    16 u32 rows       24 u32 outputs    32 u32 first row    40 u64 partial sums
- *  8 u64 out        20 u32 columns    28 u32 stride     36 u32 split        48 u64 arrivals
+ *  8 u64 out        20 u32 columns    28 u32 stride     36 u32 sharing      48 u64 arrivals
  * </pre>
  */
 final class BlockGemm implements AutoCloseable {
@@ -39,15 +39,21 @@ final class BlockGemm implements AutoCloseable {
   private static final int PARTS = 8;
 
   /** Maximum tiles whose parts are shared; more of them occupy the device anyway. */
-  private static final int MAX_SPLIT_TILES = 64;
+  private static final int MAX_SHARED_TILES = 64;
 
   /** Maximum rows of a tile in parts; there are no registers for more. */
   private static final int MAX_PART_ROWS = 128;
 
   private static final int THREADS = 384;
 
-  /** Rows of a tile that cost about as much as starting a part of it. */
+  /** Rows of a tile that take about as long to multiply as its weights take to arrive. */
   private static final int TILE_OVERHEAD = 24;
+
+  /**
+   * Columns that are multiplied in the time in which a thread block leaves its sums of a tile and
+   * the last one adds those of all, measured for tiles of 32 rows.
+   */
+  private static final int SHARING_COLUMNS = 730;
 
   /**
    * Rows of a tile, with the stages of the rings in shared memory, as in kernels.cu.
@@ -55,6 +61,11 @@ final class BlockGemm implements AutoCloseable {
    * @param rows multiplied at a time
    */
   private record Tile(int rows, int rowStages, int weightStages) {
+    /** Thread blocks per multiprocessor, as in gemm.cuh. */
+    int blocks() {
+      return rows == 32 ? 2 : 1;
+    }
+
     int sharedBytes(WeightFormat format) {
       // Rings of halves are copied by quarters of a block.
       int piece = format.blockBytes() / (format == WeightFormat.HALF_BLOCKS ? 4 : 1);
@@ -88,28 +99,36 @@ final class BlockGemm implements AutoCloseable {
               new Tile(256, 4, 5), new Tile(160, 5, 6), new Tile(128, 6, 7), new Tile(64, 8, 8)));
 
   private static final List<Tile> FOUR_BITS_IN_PARTS =
-      List.of(new Tile(128, 8, 4), new Tile(64, 8, 6), new Tile(32, 16, 7));
+      List.of(new Tile(128, 8, 4), new Tile(64, 8, 6), new Tile(32, 9, 4));
+
+  private static final List<Tile> FIVE_BITS_IN_PARTS =
+      List.of(new Tile(128, 7, 3), new Tile(64, 8, 5), new Tile(32, 10, 3));
 
   private static final List<Tile> SIX_BITS_IN_PARTS =
-      List.of(new Tile(128, 7, 3), new Tile(64, 8, 5), new Tile(32, 12, 5));
+      List.of(new Tile(128, 7, 3), new Tile(64, 8, 5), new Tile(32, 7, 3));
 
   private static final Map<WeightFormat, List<Tile>> TILES_IN_PARTS =
       Map.of(
           WeightFormat.BYTE_BLOCKS,
-          List.of(new Tile(128, 8, 2), new Tile(64, 8, 4), new Tile(32, 12, 4)),
+          List.of(new Tile(128, 8, 2), new Tile(64, 8, 4), new Tile(32, 10, 2)),
           WeightFormat.SIGNED_NIBBLE_BLOCKS,
           FOUR_BITS_IN_PARTS,
           WeightFormat.NIBBLE_BLOCKS,
           FOUR_BITS_IN_PARTS,
           WeightFormat.FIVE_BIT_BLOCKS,
-          SIX_BITS_IN_PARTS,
+          FIVE_BITS_IN_PARTS,
           WeightFormat.SIX_BIT_BLOCKS,
           SIX_BITS_IN_PARTS,
           WeightFormat.HALF_BLOCKS,
-          List.of(new Tile(128, 6, 7), new Tile(64, 8, 8), new Tile(32, 12, 8)));
+          List.of(new Tile(128, 6, 7), new Tile(64, 8, 8), new Tile(32, 10, 4)));
 
-  /** How a product is divided among thread blocks. */
-  private record Division(Tile tile, boolean split, int units) {}
+  /**
+   * How a product is divided among thread blocks.
+   *
+   * @param sharing thread blocks that share the parts of a tile
+   * @param units tiles times these
+   */
+  private record Division(Tile tile, int sharing, int units) {}
 
   /** What a tensor map depends on besides the number of rows, which a matrix of operands fixes. */
   private record MapKey(long address, int columns, int tileRows) {}
@@ -131,9 +150,9 @@ final class BlockGemm implements AutoCloseable {
         inParts.put(format, launches(module, "gemm_parts", format, TILES_IN_PARTS.get(format)));
       }
     }
-    long sums = (long) MAX_SPLIT_TILES * PARTS * MAX_PART_ROWS * WeightBlocks.ROW_STEP;
+    long sums = (long) MAX_SHARED_TILES * PARTS * MAX_PART_ROWS * WeightBlocks.ROW_STEP;
     this.partials = module.context().allocate(sums * Float.BYTES);
-    this.arrivals = module.context().allocate((long) MAX_SPLIT_TILES * Integer.BYTES);
+    this.arrivals = module.context().allocate((long) MAX_SHARED_TILES * Integer.BYTES);
     arrivals.fill(stream, (byte) 0);
   }
 
@@ -151,6 +170,16 @@ final class BlockGemm implements AutoCloseable {
     return made;
   }
 
+  /** Sets whether products start while the previous kernel ends. */
+  void overlap(boolean early) {
+    prompt.values().forEach(tiles -> overlap(tiles, early));
+    inParts.values().forEach(tiles -> overlap(tiles, early));
+  }
+
+  private static void overlap(Map<Tile, Launch> tiles, boolean early) {
+    tiles.values().forEach(launch -> launch.programmaticDependent(early));
+  }
+
   /**
    * Multiplies rows of prompts.
    *
@@ -159,7 +188,7 @@ final class BlockGemm implements AutoCloseable {
    */
   void multiplyPrompt(
       DeviceMatrix matrix, BlockOperands operands, int firstRow, int count, long to, int stride) {
-    Division division = divide(TILES.get(matrix.format()), matrix.rows(), count, 1);
+    Division division = divide(TILES.get(matrix.format()), matrix, count, 1);
     Launch launch = prompt.get(matrix.format()).get(division.tile());
     multiply(launch, division, matrix, operands, firstRow, count, to, stride);
   }
@@ -167,7 +196,7 @@ final class BlockGemm implements AutoCloseable {
   /** Multiplies rows of generated tokens, which are the first ones. */
   void multiplyGenerated(
       DeviceMatrix matrix, BlockOperands operands, int count, long to, int stride) {
-    Division division = divide(TILES_IN_PARTS.get(matrix.format()), matrix.rows(), count, PARTS);
+    Division division = divide(TILES_IN_PARTS.get(matrix.format()), matrix, count, PARTS);
     Launch launch = inParts.get(matrix.format()).get(division.tile());
     multiply(launch, division, matrix, operands, 0, count, to, stride);
   }
@@ -191,35 +220,44 @@ final class BlockGemm implements AutoCloseable {
     arguments.set(JAVA_INT, at + 24, matrix.rows());
     arguments.set(JAVA_INT, at + 28, stride);
     arguments.set(JAVA_INT, at + 32, firstRow);
-    arguments.set(JAVA_INT, at + 36, division.split() ? 1 : 0);
+    arguments.set(JAVA_INT, at + 36, division.sharing());
     arguments.set(JAVA_LONG, at + 40, partials.address());
     arguments.set(JAVA_LONG, at + 48, arrivals.address());
-    launch.grid(Math.min(division.units(), multiprocessors), 1, 1).on(stream);
+    int slots = multiprocessors * division.tile().blocks();
+    launch.grid(Math.min(division.units(), slots), 1, 1).on(stream);
   }
 
   /**
    * Returns the division with the least work over all rounds of thread blocks; of equals, that with
-   * the largest tile.
+   * the largest tile and the least sharing.
    */
-  private Division divide(List<Tile> choices, int outputs, int count, int parts) {
+  private Division divide(List<Tile> choices, DeviceMatrix matrix, int count, int parts) {
     Division best = null;
     long least = Long.MAX_VALUE;
     for (Tile tile : choices) {
-      int tiles = Math.ceilDiv(outputs, WeightBlocks.ROW_STEP) * Math.ceilDiv(count, tile.rows());
-      int cost = tile.rows() + TILE_OVERHEAD;
-      long whole = (long) Math.ceilDiv(tiles, multiprocessors) * parts * cost;
-      if (whole < least) {
-        least = whole;
-        best = new Division(tile, false, tiles);
+      if (tile.blocks() > 1 && count > tile.rows()) {
+        continue; // such tiles are for few rows: weights would be read for each of several
       }
-      // A part's sums are written and read, which takes about as long as half of its products.
-      long split = Math.ceilDiv(tiles * parts, multiprocessors) * (cost + tile.rows() / 2L);
-      if (parts > 1 && tiles <= MAX_SPLIT_TILES && split < least) {
-        least = split;
-        best = new Division(tile, true, tiles * parts);
+      int tiles =
+          Math.ceilDiv(matrix.rows(), WeightBlocks.ROW_STEP) * Math.ceilDiv(count, tile.rows());
+      int maxSharing = tiles <= MAX_SHARED_TILES ? parts : 1;
+      for (int sharing = 1; sharing <= maxSharing; sharing *= 2) {
+        long work = cost(tile, matrix.columns(), tiles, sharing);
+        if (work < least) {
+          least = work;
+          best = new Division(tile, sharing, tiles * sharing);
+        }
       }
     }
     return best;
+  }
+
+  /** Returns rows times columns, with what else takes as long as some of them. */
+  private long cost(Tile tile, int columns, int tiles, int sharing) {
+    long rows = tile.rows() + TILE_OVERHEAD;
+    long added = sharing == 1 ? 0 : SHARING_COLUMNS;
+    int rounds = Math.ceilDiv(tiles * sharing, multiprocessors * tile.blocks());
+    return rounds * rows * (columns / sharing + added);
   }
 
   private TensorMap map(BlockOperands operands, int columns, int tileRows) {

@@ -40,11 +40,14 @@ final class BlockKernels implements AutoCloseable {
         .block(DecoderKernels.PART_THREADS);
   }
 
-  /** Sets whether kernels other than products start while the previous one ends. */
+  /**
+   * Sets whether kernels start while the previous one ends. Products of a few rows always do.
+   */
   void overlap(boolean early) {
     normalize.programmaticDependent(early);
     activate.programmaticDependent(early);
     convertHalves.programmaticDependent(early);
+    gemm.overlap(early);
   }
 
   /**
@@ -80,7 +83,7 @@ final class BlockKernels implements AutoCloseable {
   private void convert(
       Launch launch, DeviceMemory from, int columns, RowCounts rows, BlockOperands out) {
     launch
-        .grid(rows.all(), Math.ceilDiv(columns, DecoderKernels.PART_COLUMNS), 1)
+        .grid(rows.all(), DecoderKernels.blocksOfRow(columns, 2, rows.all()), 1)
         .argument(0, from.address())
         .argument(1, columns);
     out.set(launch, 2, rows);

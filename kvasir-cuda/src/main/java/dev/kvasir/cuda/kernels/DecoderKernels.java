@@ -17,6 +17,7 @@ import dev.kvasir.model.RopeLayout;
 import dev.kvasir.model.RopePattern;
 import dev.kvasir.model.Scales;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -32,13 +33,17 @@ public final class DecoderKernels implements AutoCloseable {
   static final int ROW_THREADS = 1024;
   static final int PART_THREADS = 256;
   static final int PART_COLUMNS = 1024;
+
+  /** Rows up to which a thread takes as little of a row as it can: there are processors enough. */
+  private static final int FEW_ROWS = 8;
   private static final int ROTATE_BYTES = 112;
   private static final int ALL_HEADS_BYTES = 40;
+  private static final int ANGLE_BYTES = 2 * Float.BYTES;
 
-  /** Rows from which on heads share a thread block, and the angles that it computes. */
-  private static final int MANY_ROWS = 32;
+  /** Rows from which on heads share a thread block, as starting more of them would take longer. */
+  private static final int MANY_ROWS = 64;
 
-  private static final int HEADS_PER_BLOCK = 8;
+  private static final int HEADS_PER_BLOCK = 4;
   private static final int WEIGHTS_BYTES = 24;
 
   private final CudaStream stream;
@@ -48,6 +53,8 @@ public final class DecoderKernels implements AutoCloseable {
   private final Launch activate;
   private final Launch quantizeHalves;
   private final Launch rotate;
+  private final Launch computeAngles;
+  private final List<DeviceMemory> angles; // (rows, pairs) cosines and sines, by kind of RoPE
   private final Launch normalizeHeads;
   private final Launch finish;
   private final Launch cap;
@@ -100,6 +107,12 @@ public final class DecoderKernels implements AutoCloseable {
     this.rotate =
         new Launch(module.kernel("turn_d" + config.headDim()), ROTATE_BYTES)
             .block(config.headDim() / 2);
+    this.computeAngles = new Launch(module.kernel("rotary_angles"), 8, 8, 8);
+    this.angles =
+        config.ropes().kinds().stream()
+            .map(rope -> Math.max(1, maxRows) * (rope.dimensions() / 2L) * ANGLE_BYTES)
+            .map(module.context()::allocate)
+            .toList();
     this.normalizeHeads =
         new Launch(module.kernel("normalize_all_heads"), ALL_HEADS_BYTES).block(ROW_THREADS);
     this.finish = new Launch(module.kernel("finish_update"), 8, 8, 8, 4, 4, 4).block(ROW_THREADS);
@@ -158,7 +171,8 @@ public final class DecoderKernels implements AutoCloseable {
    * Requires compute capability 9.0.
    */
   public void overlap(boolean early) {
-    Stream.of(normalize, activate, quantizeHalves, rotate, normalizeHeads, finish, cap)
+    Stream.of(
+            normalize, activate, quantizeHalves, computeAngles, rotate, normalizeHeads, finish, cap)
         .forEach(launch -> launch.programmaticDependent(early));
     argmaxLaunch.programmaticDependent(early);
     gemm.overlap(early);
@@ -168,6 +182,15 @@ public final class DecoderKernels implements AutoCloseable {
     if (experts != null) {
       experts.overlap(early);
     }
+  }
+
+  /**
+   * Returns the thread blocks that share a row in kernels without a sum over it.
+   *
+   * @param together columns that a thread takes at a time
+   */
+  static int blocksOfRow(int columns, int together, int rows) {
+    return Math.ceilDiv(columns, rows <= FEW_ROWS ? together * PART_THREADS : PART_COLUMNS);
   }
 
   /** Returns the name of the kernel of an activation function. */
@@ -191,6 +214,23 @@ public final class DecoderKernels implements AutoCloseable {
         .argument(3, x.address())
         .argument(4, Float.floatToRawIntBits(config.scales().embedding()))
         .on(stream);
+  }
+
+  /**
+   * Computes the cosines and sines that {@link #rotate} multiplies with, for all layers of a step.
+   *
+   * @param positions device address of a u32 per row
+   */
+  public void computeAngles(DeviceWeights weights, long positions, int rows) {
+    for (int kind = 0; kind < angles.size(); kind++) {
+      computeAngles
+          .grid(rows, 1, 1)
+          .block(config.ropes().kinds().get(kind).dimensions() / 2)
+          .argument(0, weights.frequencies().get(kind).address())
+          .argument(1, positions)
+          .argument(2, angles.get(kind).address())
+          .on(stream);
+    }
   }
 
   /** Adds the bias of a layer's part to its output, normalizes and scales it. */
@@ -283,7 +323,7 @@ public final class DecoderKernels implements AutoCloseable {
       DeviceActivations out) {
     if (stack.hasChunks()) {
       activate
-          .grid(rows.all(), Math.ceilDiv(columns, PART_COLUMNS), 1)
+          .grid(rows.all(), blocksOfRow(columns, 1, rows.all()), 1)
           .argument(0, gateAndUp.address())
           .argument(1, columns);
       out.set(activate, 2);
@@ -315,7 +355,7 @@ public final class DecoderKernels implements AutoCloseable {
       DeviceMemory x, int columns, RowCounts rows, StackedMatrices stack, DeviceActivations out) {
     if (stack.hasChunks()) {
       quantizeHalves
-          .grid(rows.all(), Math.ceilDiv(columns, PART_COLUMNS), 1)
+          .grid(rows.all(), blocksOfRow(columns, 1, rows.all()), 1)
           .argument(0, x.address())
           .argument(1, columns);
       out.set(quantizeHalves, 2);
@@ -337,8 +377,8 @@ public final class DecoderKernels implements AutoCloseable {
       DeviceMemory projected, long positions, long slots, DeviceMemory queries, int count) {}
 
   /**
-   * Adds biases, normalizes heads, applies RoPE, and writes queries as halves and keys and values
-   * to their pages. Norms of all heads together run before, in a kernel of their own.
+   * Adds biases, normalizes heads, applies RoPE with the angles of the step ({@link
+   * #computeAngles}), and writes queries as halves and keys and values to their pages. Norms of all heads together run before, in a kernel of their own.
    *
    * @param index of the layer
    * @param layerOffset offset of the layer's fp16 pages
@@ -354,15 +394,14 @@ public final class DecoderKernels implements AutoCloseable {
     argument.set(JAVA_LONG, 8, DeviceMatrix.address(layer.bias()));
     argument.set(JAVA_LONG, 16, normalized ? 0 : DeviceMatrix.address(layer.queryNorm()));
     argument.set(JAVA_LONG, 24, normalized ? 0 : DeviceMatrix.address(layer.keyNorm()));
-    setRope(argument, weights, config.ropes().of(index));
+    setRope(argument, config.ropes().of(index));
     argument.set(JAVA_LONG, 40, step.positions());
     argument.set(JAVA_LONG, 48, step.slots());
     argument.set(JAVA_LONG, 56, layerOffset);
     argument.set(JAVA_LONG, 64, step.queries().address());
-    int rows = step.count();
     int heads = argument.get(JAVA_INT, 72) + 2 * argument.get(JAVA_INT, 76);
-    int blocks = rows < MANY_ROWS ? heads : Math.ceilDiv(heads, HEADS_PER_BLOCK);
-    rotate.grid(rows, blocks, 1).on(stream);
+    int blocks = step.count() < MANY_ROWS ? heads : Math.ceilDiv(heads, HEADS_PER_BLOCK);
+    rotate.grid(step.count(), blocks, 1).on(stream);
   }
 
   private void normalizeHeads(RotatedRows step, DeviceWeights.Layer layer) {
@@ -374,14 +413,14 @@ public final class DecoderKernels implements AutoCloseable {
   }
 
   /** Sets the RoPE of a layer; without one no channels rotate and queries keep their scale. */
-  private void setRope(MemorySegment argument, DeviceWeights weights, int kind) {
+  private void setRope(MemorySegment argument, int kind) {
     if (kind == RopePattern.NONE) {
       argument.set(JAVA_INT, 80, 0);
       argument.set(JAVA_FLOAT, 100, 0);
       return;
     }
     RopeSettings rope = config.ropes().kinds().get(kind);
-    argument.set(JAVA_LONG, 32, weights.frequencies().get(kind).address());
+    argument.set(JAVA_LONG, 32, angles.get(kind).address());
     argument.set(JAVA_INT, 80, rope.dimensions() / 2);
     argument.set(JAVA_INT, 84, rope.layout() == RopeLayout.INTERLEAVED ? 1 : 0);
     argument.set(JAVA_FLOAT, 96, (float) (rope.magnitude() * rope.magnitude()));
@@ -391,6 +430,6 @@ public final class DecoderKernels implements AutoCloseable {
 
   @Override
   public void close() {
-    Resources.closeAll(experts, blocks);
+    Resources.closeAll(experts, blocks, () -> Resources.closeAll(new ArrayList<>(angles)));
   }
 }

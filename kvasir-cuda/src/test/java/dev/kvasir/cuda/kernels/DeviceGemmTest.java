@@ -33,6 +33,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class DeviceGemmTest extends DeviceTestCase {
   private static final int COLUMNS = 768; // three groups of columns per warp
 
+  /** Enough that thread blocks share the parts of a tile. */
+  private static final int MANY_COLUMNS = 17 * WeightBlocks.COLUMNS;
+
   /**
    * Operands are those of the device bit by bit, so only sums round: integer sums match the host,
    * and sums of halves are floats. A code off by one shows: it is 5e-4 of the length or more.
@@ -86,23 +89,23 @@ class DeviceGemmTest extends DeviceTestCase {
   @EnumSource(names = {"Q8_0", "Q4_0", "Q4_1", "Q4_K", "Q5_K", "Q6_K", "F16"})
   void rowsDoNotDependOnOtherRows(GgmlType type) {
     int all = 300;
-    Tensor tensor = RandomTensor.of(type, 4000, COLUMNS, 5);
+    Tensor tensor = RandomTensor.of(type, 4000, MANY_COLUMNS, 5);
     StackedMatrices stack =
         device.own(
             new StackedMatrices(
                 List.of(
                     DeviceMatrix.of(
-                        device.context, device.stream, format(type, COLUMNS), List.of(tensor)))));
+                        device.context, device.stream, format(type, MANY_COLUMNS), List.of(tensor)))));
     DecoderKernels kernels = launches(stack);
     DeviceActivations rows =
-        device.own(DeviceActivations.of(device.context, all, COLUMNS, List.of(stack)));
-    DeviceMemory halves = random(new float[all * COLUMNS]);
+        device.own(DeviceActivations.of(device.context, all, MANY_COLUMNS, List.of(stack)));
+    DeviceMemory halves = random(new float[all * MANY_COLUMNS]);
     DeviceMemory out = device.memory(4L * all * stack.rows());
     for (boolean generated : new boolean[] {false, true}) {
       MemorySegment wanted = null;
       for (int count : new int[] {all, 1, 8, 9, 16, 17, 60, 130, 257}) {
         RowCounts counts = new RowCounts(generated ? count : 0, count);
-        kernels.convertHalves(halves, COLUMNS, counts, stack, rows);
+        kernels.convertHalves(halves, MANY_COLUMNS, counts, stack, rows);
         kernels.multiply(stack, rows, counts, out);
         MemorySegment found = device.download(out);
         wanted = wanted == null ? found : wanted;
