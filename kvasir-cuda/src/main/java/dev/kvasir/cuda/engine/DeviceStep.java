@@ -169,6 +169,7 @@ final class DeviceStep {
     if (decoder.rows() == 0) {
       return;
     }
+    decoder.upload();
     decoder.run();
     int[] likeliest = decoder.argmaxTokens();
     for (int i = 0; i < logitCount; i++) {
