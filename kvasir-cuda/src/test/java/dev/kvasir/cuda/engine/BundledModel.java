@@ -21,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 
 /** The bundled model on host and device, its test prompt, and the divergence of logits. */
@@ -56,12 +57,26 @@ public final class BundledModel {
    * @param cacheBytes limit of the memory of caches
    */
   static CudaEngine device(CacheSpec spec, long cacheBytes) {
+    return divided(1, spec, cacheBytes);
+  }
+
+  /**
+   * Returns the bundled model in several ranges of layers on one device.
+   *
+   * @param cacheBytes limit of the memory of caches
+   */
+  static CudaEngine divided(int ranges, CacheSpec spec, long cacheBytes) {
     try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
           new CudaProvider()
               .open(
                   new EngineProvider.LoadRequest(
-                      file, ModelConfig.of(file), List.of(spec), cacheBytes, (done, all) -> {}));
+                      file,
+                      ModelConfig.of(file),
+                      Collections.nCopies(ranges, 0),
+                      List.of(spec),
+                      cacheBytes,
+                      (done, all) -> {}));
     }
   }
 
