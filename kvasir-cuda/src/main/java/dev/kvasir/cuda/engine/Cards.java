@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
 
 /**
  * The GPUs of an engine: usually one, otherwise several with consecutive layers each. Layers are
- * divided in proportion to the free memory of the GPUs, and the memory of caches in proportion to
- * layers.
+ * divided in proportion to the memory that a GPU has for layers and their caches, and the memory of
+ * caches in proportion to layers.
  */
 final class Cards implements AutoCloseable {
   private final List<Card> cards; // in the order of layers
@@ -40,6 +40,11 @@ final class Cards implements AutoCloseable {
   /** Loads the weights of a card. */
   interface WeightLoader {
     DeviceWeights load(DeviceContext context, LayerRange range);
+
+    /** Returns the bytes of what belongs to no layer. */
+    default long endBytes(Device device, boolean hasFirst, boolean hasLast) {
+      return 0;
+    }
   }
 
   /**
@@ -74,11 +79,8 @@ final class Cards implements AutoCloseable {
       opened.add(context);
       contexts.add(context);
     }
-    long[] free =
-        contexts.stream()
-            .mapToLong(each -> each.freeBytes() / Collections.frequency(devices, each.device()))
-            .toArray();
-    List<LayerRange> ranges = LayerRange.divide(config.layers(), free);
+    List<LayerRange> ranges =
+        LayerRange.divide(config.layers(), memoryForLayers(contexts, devices, config, loader));
     List<Card> cards = new ArrayList<>();
     for (int i = 0; i < contexts.size(); i++) {
       cards.add(load(contexts.get(i), config, ranges.get(i), maxRows, loader));
@@ -90,6 +92,19 @@ final class Cards implements AutoCloseable {
       card.context().openCacheMemory(card.config(), own, maxRows);
     }
     return new Cards(List.copyOf(cards), memory, lock);
+  }
+
+  /** Returns the bytes that layers with their caches can take of each device. */
+  private static long[] memoryForLayers(
+      List<DeviceContext> contexts, List<Device> devices, ModelConfig config, WeightLoader loader) {
+    long[] bytes = new long[contexts.size()];
+    for (int i = 0; i < bytes.length; i++) {
+      Device device = devices.get(i);
+      long free = contexts.get(i).freeBytes() / Collections.frequency(devices, device);
+      long ends = loader.endBytes(device, i == 0, i == bytes.length - 1);
+      bytes[i] = Math.max(1, free - DeviceContext.leftFree(config) - ends);
+    }
+    return bytes;
   }
 
   private static Card load(

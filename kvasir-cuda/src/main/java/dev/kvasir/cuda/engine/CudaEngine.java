@@ -16,6 +16,8 @@ import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormat;
+import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.cuda.kernels.WeightFormat;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.engine.Batch;
@@ -74,14 +76,23 @@ public final class CudaEngine implements DecoderEngine {
     ModelConfig config = request.config();
     String fingerprint = Fingerprint.of(config, request.file());
     Cards cards =
-        Cards.open(
-            devices,
-            config,
-            request.cacheBytes(),
-            MAX_ROWS,
-            (context, range) ->
-                context.loadWeights(request.file(), config, range, request.progress()));
+        Cards.open(devices, config, request.cacheBytes(), MAX_ROWS, new RequestedWeights(request));
     return new CudaEngine(config, fingerprint, cards);
+  }
+
+  /** The weights of a file. */
+  private record RequestedWeights(EngineProvider.LoadRequest request)
+      implements Cards.WeightLoader {
+    @Override
+    public DeviceWeights load(DeviceContext context, LayerRange range) {
+      return context.loadWeights(request.file(), request.config(), range, request.progress());
+    }
+
+    @Override
+    public long endBytes(Device device, boolean hasFirst, boolean hasLast) {
+      return FileWeightSource.endBytes(
+          request.file(), request.config(), hasFirst, hasLast, device.hasWarpgroupProducts());
+    }
   }
 
   /**

@@ -92,10 +92,16 @@ final class DeviceContext implements AutoCloseable {
     long free = context.freeBytes();
     if (bytes > free) {
       throw new DeviceException(
-          "%s: has weights of %,d bytes on a device; %s has %,d bytes free"
-              .formatted(file.name(), bytes, device().name(), free));
+          "%s: %s weights of %,d bytes on a device; %s has %,d bytes free"
+              .formatted(file.name(), owner(range), bytes, device().name(), free));
     }
     return DeviceWeights.of(context, stream, file, model, range, progress);
+  }
+
+  private static String owner(LayerRange range) {
+    return range.isWhole()
+        ? "has"
+        : "layers %d to %d have".formatted(range.first(), range.end() - 1);
   }
 
   DeviceWeights randomWeights(ModelConfig model, GgmlType type) {
@@ -108,13 +114,18 @@ final class DeviceContext implements AutoCloseable {
     return own(new DeviceDecoder(context, module, stream, model, weights, rows));
   }
 
+  /** Returns the bytes that neither weights nor caches take. */
+  static long leftFree(ModelConfig model) {
+    return RESERVED_BYTES + DequantizedPages.maxBytes(model);
+  }
+
   /**
    * Returns the bytes that caches can take of what is left of the device.
    *
    * @param sharing engines' parts on this device, which divide it
    */
   long availableBytes(ModelConfig model, int sharing) {
-    long leftFree = RESERVED_BYTES + DequantizedPages.maxBytes(model);
+    long leftFree = leftFree(model);
     long free = freeBytes() / sharing;
     if (free <= leftFree) {
       throw new DeviceException(

@@ -176,15 +176,29 @@ public final class FileWeightSource extends WeightSource {
                 layer ->
                     (config.hasExperts(layer) ? besideExperts : all)
                         .stream().map(part -> plan.weight(layer, part)));
-    return Stream.of(ends(plan, range), ofLayers).flatMap(each -> each);
+    return Stream.concat(ends(plan, range.isFirst(), range.isLast()), ofLayers);
   }
 
-  /** Returns the embedding and the output matrix, as far as a range needs them. */
-  private static Stream<Tensor> ends(TensorPlan plan, LayerRange range) {
-    Optional<Tensor> embedding = Optional.of(plan.embedding()).filter(any -> range.isFirst());
-    Optional<Tensor> tied = Optional.of(plan.embedding()).filter(any -> !range.isFirst());
-    Optional<Tensor> output = plan.output().or(() -> tied).filter(any -> range.isLast());
+  /** Returns the embedding and the output matrix, as far as a device needs them. */
+  private static Stream<Tensor> ends(TensorPlan plan, boolean hasFirst, boolean hasLast) {
+    Optional<Tensor> embedding = Optional.of(plan.embedding()).filter(any -> hasFirst);
+    Optional<Tensor> tied = Optional.of(plan.embedding()).filter(any -> !hasFirst);
+    Optional<Tensor> output = plan.output().or(() -> tied).filter(any -> hasLast);
     return Stream.concat(embedding.stream(), output.stream());
+  }
+
+  /**
+   * Returns the bytes of a device's matrices that belong to no layer.
+   *
+   * @param hasFirst whether the device has the first layer
+   * @param hasLast whether it has the last one
+   * @param blocks whether it has kernels for weights in blocks
+   */
+  public static long endBytes(
+      TensorSource file, ModelConfig config, boolean hasFirst, boolean hasLast, boolean blocks) {
+    return ends(TensorPlan.of(config, file), hasFirst, hasLast)
+        .mapToLong(matrix -> bytes(file.name(), matrix, blocks))
+        .sum();
   }
 
   /** Returns the vectors. */

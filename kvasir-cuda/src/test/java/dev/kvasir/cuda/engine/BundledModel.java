@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
@@ -21,8 +22,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The bundled model on host and device, its test prompt, and the divergence of logits. */
 public final class BundledModel {
@@ -61,7 +62,7 @@ public final class BundledModel {
   }
 
   /**
-   * Returns the bundled model in several ranges of layers on one device.
+   * Returns the bundled model in several ranges of layers, on the devices of this machine in turn.
    *
    * @param cacheBytes limit of the memory of caches
    */
@@ -73,7 +74,7 @@ public final class BundledModel {
                   new EngineProvider.LoadRequest(
                       file,
                       ModelConfig.of(file),
-                      Collections.nCopies(ranges, 0),
+                      IntStream.range(0, ranges).mapToObj(i -> i % Device.all().size()).toList(),
                       List.of(spec),
                       cacheBytes,
                       (done, all) -> {}));

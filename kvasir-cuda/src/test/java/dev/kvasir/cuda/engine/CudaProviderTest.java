@@ -89,6 +89,10 @@ class CudaProviderTest {
       List<LayerRange> ranges = LayerRange.divide(config.layers(), weights);
       long parts =
           ranges.stream().mapToLong(r -> FileWeightSource.bytes(file, config, r, blocks)).sum();
+      assertThat(FileWeightSource.endBytes(file, config, true, true, blocks))
+          .isEqualTo(FileWeightSource.endBytes(file, config, true, false, blocks))
+          .isEqualTo(FileWeightSource.endBytes(file, config, false, true, blocks));
+      assertThat(FileWeightSource.endBytes(file, config, false, false, blocks)).isZero();
       long embedding = (long) config.vocabulary() * config.hidden() * 17 / 16;
       assertThat(parts - whole)
           .isBetween(cards == 1 ? 0 : embedding, cards == 1 ? 0 : embedding + embedding / 50);

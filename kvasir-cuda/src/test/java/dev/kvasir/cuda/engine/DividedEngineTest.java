@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The bundled model in two and in three ranges of layers on one device has the bits of the model in
- * one range.
+ * The bundled model in two and in three ranges of layers has the bits of the model in one range.
+ * The ranges are on one device, or on all of a machine that has several.
  */
 @NeedsDevice
 class DividedEngineTest {
