@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 
 /**
  * How a model is loaded and run.
@@ -41,9 +42,10 @@ public record LoadOptions(
   /**
    * The device to compute on.
    *
-   * @param number which of the devices of that kind, from 0 on
+   * @param numbers which of the devices of that kind, from 0 on. Several GPUs have consecutive
+   *     layers each; a number may be repeated.
    */
-  public record Device(Kind kind, int number) {
+  public record Device(Kind kind, List<Integer> numbers) {
     /** The host's processor. */
     public static final Device CPU = new Device(Kind.CPU, 0);
 
@@ -61,14 +63,26 @@ public record LoadOptions(
     }
 
     public Device {
-      if (number < 0 || number > 0 && kind != Kind.CUDA) {
+      numbers = List.copyOf(numbers);
+      if (numbers.isEmpty()) {
         throw new IllegalArgumentException(
-            "the device is %s with number %d; expected %s"
-                .formatted(
-                    kind.name().toLowerCase(Locale.ROOT),
-                    number,
-                    kind == Kind.CUDA ? "0 or more" : "0"));
+            "the device is %s without a number; expected one".formatted(name(kind)));
       }
+      if (numbers.size() > 1 && kind != Kind.CUDA) {
+        throw new IllegalArgumentException(
+            "the device is %s with the numbers %s; expected one".formatted(name(kind), numbers));
+      }
+      for (int number : numbers) {
+        if (number < 0 || number > 0 && kind != Kind.CUDA) {
+          throw new IllegalArgumentException(
+              "the device is %s with number %d; expected %s"
+                  .formatted(name(kind), number, kind == Kind.CUDA ? "0 or more" : "0"));
+        }
+      }
+    }
+
+    public Device(Kind kind, int number) {
+      this(kind, List.of(number));
     }
 
     /**
@@ -80,11 +94,31 @@ public record LoadOptions(
       return new Device(Kind.CUDA, number);
     }
 
-    /** Returns the device as the option {@code --device} has it, such as {@code cuda:1}. */
+    /**
+     * Returns several NVIDIA GPUs. Each holds consecutive layers of the model, with their keys and
+     * values, and computes them after the GPU before it.
+     *
+     * @param numbers in the order of layers
+     */
+    public static Device cuda(List<Integer> numbers) {
+      return new Device(Kind.CUDA, numbers);
+    }
+
+    private static String name(Kind kind) {
+      return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    /**
+     * Returns the device as the option {@code --device} has it, such as {@code cuda:1} or {@code
+     * cuda:0,cuda:1}.
+     */
     @Override
     public String toString() {
-      String name = kind.name().toLowerCase(Locale.ROOT);
-      return number == 0 ? name : "%s:%d".formatted(name, number);
+      return numbers.equals(List.of(0))
+          ? name(kind)
+          : numbers.stream()
+              .map(number -> "%s:%d".formatted(name(kind), number))
+              .collect(Collectors.joining(","));
     }
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvasir.LoadOptions.Device;
 import dev.kvasir.runtime.EngineOptions;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The device of a model. */
@@ -14,7 +15,7 @@ class LoadOptionsTest {
     assertThat(Device.cuda(0)).isEqualTo(Device.CUDA);
     LoadOptions options = LoadOptions.builder().device(Device.cuda(2)).build();
     assertThat(options.device()).isNotEqualTo(Device.CUDA);
-    assertThat(options.device().number()).isEqualTo(2);
+    assertThat(options.device().numbers()).containsExactly(2);
     assertThat(EngineOptions.of(options).device().device()).isEqualTo(Device.cuda(2));
   }
 
@@ -24,6 +25,7 @@ class LoadOptionsTest {
     assertThat(Device.AUTO).hasToString("auto");
     assertThat(Device.CUDA).hasToString("cuda");
     assertThat(Device.cuda(12)).hasToString("cuda:12");
+    assertThat(Device.cuda(List.of(0, 1))).hasToString("cuda:0,cuda:1");
   }
 
   @Test
@@ -34,5 +36,11 @@ class LoadOptionsTest {
     assertThatThrownBy(() -> new Device(Device.Kind.AUTO, 1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("the device is auto with number 1; expected 0");
+    assertThatThrownBy(() -> new Device(Device.Kind.CPU, List.of(0, 0)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("the device is cpu with the numbers [0, 0]; expected one");
+    assertThatThrownBy(() -> Device.cuda(List.of()))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("the device is cuda without a number; expected one");
   }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -114,7 +115,15 @@ class RefusalTest {
   void devicesHaveNumbers() {
     CommandRun.of("serve", "--speculate", "ngram", "--device", "cuda:1")
         .isRefusedWith("--speculate is ngram; with --device cuda expected off or auto");
+    CommandRun.of("serve", "--speculate", "ngram", "--device", "cuda:0,cuda:1")
+        .isRefusedWith("--speculate is ngram; with --device cuda expected off or auto");
     CommandRun.of("generate", "--device", "cuda:x", "Once").isRefusedWith("--device is 'cuda:x'");
+    for (String several : List.of("cuda:0,1", "cuda:0,", "cuda:0,cpu", "cuda,cuda:1")) {
+      CommandRun.of("generate", "--device", several, "Once")
+          .isRefusedWith(
+              "--device is '%s'; several are GPUs with their numbers, such as cuda:0,cuda:1"
+                  .formatted(several));
+    }
   }
 
   @Test

@@ -29,20 +29,36 @@ public final class MemoryPool {
   }
 
   private final long limit;
+  private final MemoryPool whole; // null unless this is a part of it
   private final AtomicLong usedBytes = new AtomicLong();
   private final AtomicLong peakBytes = new AtomicLong();
-  private final List<Reclaimable> reclaimables = new CopyOnWriteArrayList<>();
+  private final List<Reclaimable> reclaimables; // those of the whole if this is a part
 
   public MemoryPool(long limit) {
+    this(limit, null, new CopyOnWriteArrayList<>());
+  }
+
+  private MemoryPool(long limit, MemoryPool whole, List<Reclaimable> reclaimables) {
     if (limit < 1) {
       throw new IllegalArgumentException("limit is %d; expected at least 1".formatted(limit));
     }
     this.limit = limit;
+    this.whole = whole;
+    this.reclaimables = reclaimables;
   }
 
   /** Creates a pool without a limit. */
   public static MemoryPool unlimited() {
     return new MemoryPool(Long.MAX_VALUE);
+  }
+
+  /**
+   * Returns a pool of some of these bytes, such as those of one device among several. What it
+   * acquires is acquired here too, and its members are those of this pool, which free bytes of all
+   * parts alike.
+   */
+  public MemoryPool part(long partLimit) {
+    return new MemoryPool(partLimit, this, reclaimables);
   }
 
   public long limit() {
@@ -76,11 +92,21 @@ public final class MemoryPool {
   /** Asks the members one after another until there are enough bytes. */
   private void reclaim(int level, long bytes) {
     for (Reclaimable one : reclaimables) {
-      long missing = bytes - (limit - usedBytes.get());
+      long missing = missing(bytes);
       if (missing > 0) {
         one.reclaim(level, missing);
       }
     }
+  }
+
+  /** Returns the bytes of the whole to free; a part gets its share of them. */
+  private long missing(long bytes) {
+    long own = bytes - (limit - usedBytes.get());
+    if (whole == null) {
+      return own;
+    }
+    long ofWhole = (long) Math.ceil((double) own * whole.limit / limit);
+    return Math.max(ofWhole, whole.missing(bytes));
   }
 
   private boolean acquireFree(long bytes) {
@@ -91,6 +117,10 @@ public final class MemoryPool {
         return false;
       }
     } while (!usedBytes.compareAndSet(before, before + bytes));
+    if (whole != null && !whole.acquireFree(bytes)) {
+      usedBytes.addAndGet(-bytes);
+      return false;
+    }
     peakBytes.accumulateAndGet(before + bytes, Math::max);
     return true;
   }
@@ -112,10 +142,16 @@ public final class MemoryPool {
    */
   public void overdraw(long bytes) {
     usedBytes.addAndGet(bytes);
+    if (whole != null) {
+      whole.overdraw(bytes);
+    }
   }
 
   public void release(long bytes) {
     usedBytes.addAndGet(-bytes);
+    if (whole != null) {
+      whole.release(bytes);
+    }
   }
 
   public void register(Reclaimable one) {

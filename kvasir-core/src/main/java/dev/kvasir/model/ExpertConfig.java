@@ -60,6 +60,11 @@ public record ExpertConfig(
         count, used, width, sharedWidth, sharedGate, layers, routing, activation, latent);
   }
 
+  /** Returns the sizes of some consecutive layers. */
+  ExpertConfig withLayers(LayerRange range) {
+    return withLeadingDense(Math.clamp((long) leadingDense - range.first(), 0, range.count()));
+  }
+
   /**
    * Returns the number of weights, over all layers, that a token does not use.
    *

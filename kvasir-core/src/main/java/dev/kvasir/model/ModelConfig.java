@@ -316,6 +316,34 @@ public record ModelConfig(
         output);
   }
 
+  /**
+   * Returns the configuration of some consecutive layers, for a device that has only these. The
+   * decoder must be one of {@link StandardLayers}, whose layers have one size.
+   */
+  public ModelConfig withLayers(LayerRange range) {
+    return new ModelConfig(
+        name,
+        architecture,
+        range.count(),
+        hidden,
+        feedForward,
+        queryHeads,
+        kvHeads,
+        keyDim,
+        valueDim,
+        vocabulary,
+        contextLength,
+        normEpsilon,
+        ropes.from(range.first()),
+        windows.from(range.first()),
+        scales,
+        experts.map(sizes -> sizes.withLayers(range)),
+        latent,
+        recurrent,
+        perLayer,
+        output);
+  }
+
   /** Checks the sizes; errors name the file they came from. */
   ModelConfig checked(String fileName) {
     atLeastOne(fileName, "layers", layers);

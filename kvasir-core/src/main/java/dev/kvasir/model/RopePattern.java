@@ -41,6 +41,11 @@ public record RopePattern(List<RopeSettings> kinds, IntUnaryOperator ofLayer) {
     return ofLayer.applyAsInt(layer);
   }
 
+  /** Returns the pattern of the layers from one on. */
+  RopePattern from(int first) {
+    return new RopePattern(kinds, layer -> of(first + layer));
+  }
+
   boolean isUniform(int layers) {
     for (int layer = 0; layer < layers; layer++) {
       if (of(layer) != 0) {

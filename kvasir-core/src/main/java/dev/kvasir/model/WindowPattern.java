@@ -17,6 +17,11 @@ public interface WindowPattern {
     return layer -> period == 0 || layer % period < period - 1 ? window : UNBOUNDED;
   }
 
+  /** Returns the windows of the layers from one on. */
+  default WindowPattern from(int first) {
+    return this == FULL ? FULL : layer -> of(first + layer);
+  }
+
   /** Returns whether a layer has a window. */
   default boolean isLocal(int layer) {
     return of(layer) != UNBOUNDED;

@@ -159,7 +159,7 @@ final class EngineChoice {
         options.context().isPresent()
             ? config.withContextLength(options.context().getAsInt())
             : config,
-        options.device().device().number(),
+        options.device().device().numbers(),
         options.device().cacheSpecs(),
         options.cacheBytes(),
         options.progress());

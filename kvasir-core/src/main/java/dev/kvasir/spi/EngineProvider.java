@@ -20,14 +20,15 @@ public interface EngineProvider {
    * A model to load.
    *
    * @param file GGUF file or Hugging Face folder of the weights; closed once they are loaded
-   * @param ordinal index of the device among those of its kind
+   * @param ordinals indices of the devices among those of their kind; several have consecutive
+   *     layers each
    * @param cacheSpecs cache types that are known to be used
    * @param cacheBytes most bytes of the KV caches of all sequences together
    */
   record LoadRequest(
       TensorSource file,
       ModelConfig config,
-      int ordinal,
+      List<Integer> ordinals,
       List<CacheSpec> cacheSpecs,
       long cacheBytes,
       LoadProgress progress) {
@@ -38,7 +39,7 @@ public interface EngineProvider {
         List<CacheSpec> cacheSpecs,
         long cacheBytes,
         LoadProgress progress) {
-      this(file, config, 0, cacheSpecs, cacheBytes, progress);
+      this(file, config, List.of(0), cacheSpecs, cacheBytes, progress);
     }
   }
 

@@ -21,6 +21,7 @@ import picocli.CommandLine.Option;
 /** The device that a model computes on. */
 public final class DeviceArguments {
   private static final Pattern NUMBERED = Pattern.compile("cuda:(\\d{1,3})");
+  private static final Pattern SEVERAL = Pattern.compile("cuda:\\d{1,3}(,cuda:\\d{1,3})+");
 
   @Option(
       names = "--device",
@@ -28,8 +29,9 @@ public final class DeviceArguments {
       defaultValue = "cpu",
       description =
           "Where to compute: cpu; cuda, an NVIDIA GPU, or cuda:N, the GPU with that number, which"
-              + " support some of the models and caches; or auto, the GPU if it supports the"
-              + " request, else the CPU. What is saved or stored continues on a GPU only if cuda"
+              + " support some of the models and caches; cuda:0,cuda:1, several GPUs with"
+              + " consecutive layers each; or auto, the first GPU if it supports the request,"
+              + " else the CPU. What is saved or stored continues on a GPU only if cuda"
               + " is named, with fp16, kivi or kvtuner. Default: ${DEFAULT-VALUE}.")
   private String device;
 
@@ -42,9 +44,16 @@ public final class DeviceArguments {
 
   private Device requestedDevice() {
     Matcher numbered = NUMBERED.matcher(device);
-    return numbered.matches()
-        ? Device.cuda(Integer.parseInt(numbered.group(1)))
-        : new Device(OptionValue.oneOf("--device", device, Device.Kind.class), 0);
+    if (numbered.matches() || SEVERAL.matcher(device).matches()) {
+      return Device.cuda(
+          numbered.reset().results().map(each -> Integer.parseInt(each.group(1))).toList());
+    }
+    if (device.contains(",")) {
+      throw new InvalidInputException(
+          "--device is '%s'; several are GPUs with their numbers, such as cuda:0,cuda:1"
+              .formatted(device));
+    }
+    return new Device(OptionValue.oneOf("--device", device, Device.Kind.class), 0);
   }
 
   /**
@@ -87,7 +96,8 @@ public final class DeviceArguments {
         || provider.isEmpty()) {
       return any -> true;
     }
-    Predicate<CacheSpec> supported = spec -> isSupported(spec, provider.get(), model, outline);
+    Predicate<CacheSpec> supported =
+        spec -> isSupported(spec, provider.get(), requested, model, outline);
     return stores ? supported.and(spec -> isStorable(spec, provider.get())) : supported;
   }
 
@@ -101,12 +111,21 @@ public final class DeviceArguments {
   }
 
   private static boolean isSupported(
-      CacheSpec spec, EngineProvider provider, ModelArguments model, ModelOutline outline) {
+      CacheSpec spec,
+      EngineProvider provider,
+      Device device,
+      ModelArguments model,
+      ModelOutline outline) {
     try (TensorSource file =
         model.isFolder() ? SafetensorsFolder.open(model.path()) : model.openGguf()) {
       provider.check(
           new EngineProvider.LoadRequest(
-              file, outline.config(), List.of(spec), Long.MAX_VALUE, (done, inAll) -> {}));
+              file,
+              outline.config(),
+              device.numbers(),
+              List.of(spec),
+              Long.MAX_VALUE,
+              (done, inAll) -> {}));
       return true;
     } catch (InvalidInputException e) {
       return false;

@@ -68,6 +68,10 @@ public final class CudaContext implements AutoCloseable {
     }
   }
 
+  long handle() {
+    return handle;
+  }
+
   public Device device() {
     return device;
   }

@@ -41,6 +41,10 @@ public final class CudaEvent implements AutoCloseable {
     }
   }
 
+  long handle() {
+    return handle;
+  }
+
   /** Records the event after all work submitted to the stream so far. */
   public void record(CudaStream stream) {
     try {

@@ -18,6 +18,8 @@ public final class CudaStream implements AutoCloseable {
   private static final MethodHandle CREATE = Driver.function("cuStreamCreate", ADDRESS, JAVA_INT);
   private static final MethodHandle DESTROY = Driver.function("cuStreamDestroy_v2", JAVA_LONG);
   private static final MethodHandle SYNCHRONIZE = Driver.function("cuStreamSynchronize", JAVA_LONG);
+  private static final MethodHandle WAIT =
+      Driver.function("cuStreamWaitEvent", JAVA_LONG, JAVA_LONG, JAVA_INT);
   private static final MethodHandle BEGIN_CAPTURE =
       Driver.function("cuStreamBeginCapture_v2", JAVA_LONG, JAVA_INT);
   private static final MethodHandle END_CAPTURE =
@@ -49,6 +51,15 @@ public final class CudaStream implements AutoCloseable {
   public void synchronize() {
     try {
       Driver.check((int) SYNCHRONIZE.invokeExact(handle), "cuStreamSynchronize");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /** Lets later work wait for an event, which may be of another device. */
+  public void await(CudaEvent event) {
+    try {
+      Driver.check((int) WAIT.invokeExact(handle, event.handle(), 0), "cuStreamWaitEvent");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }

@@ -21,6 +21,9 @@ public final class DeviceMemory implements AutoCloseable {
       Driver.function("cuMemcpyDtoHAsync_v2", ADDRESS, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle COPY =
       Driver.function("cuMemcpyDtoDAsync_v2", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle COPY_PEER =
+      Driver.function(
+          "cuMemcpyPeerAsync", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle FILL =
       Driver.function("cuMemsetD8Async", JAVA_LONG, JAVA_BYTE, JAVA_LONG, JAVA_LONG);
 
@@ -89,6 +92,30 @@ public final class DeviceMemory implements AutoCloseable {
       Driver.check(
           (int) COPY.invokeExact(address + offset, source.address, source.bytes, stream.handle()),
           "cuMemcpyDtoDAsync");
+    } catch (Throwable e) {
+      throw Driver.unexpected(e);
+    }
+  }
+
+  /**
+   * Copies the first bytes of memory that may be of another device.
+   *
+   * @param stream of this memory's device
+   */
+  public void copyFrom(CudaStream stream, DeviceMemory source, long count) {
+    check(0, count);
+    source.check(0, count);
+    try {
+      Driver.check(
+          (int)
+              COPY_PEER.invokeExact(
+                  address,
+                  context.handle(),
+                  source.address,
+                  source.context.handle(),
+                  count,
+                  stream.handle()),
+          "cuMemcpyPeerAsync");
     } catch (Throwable e) {
       throw Driver.unexpected(e);
     }

@@ -5,6 +5,7 @@ import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
 import dev.kvasir.cache.PageWidths;
 import dev.kvasir.codec.CacheContext;
+import dev.kvasir.codec.CacheShape;
 import dev.kvasir.codec.ModelTables;
 import dev.kvasir.cuda.driver.CudaEvent;
 import dev.kvasir.cuda.driver.CudaStream;
@@ -16,6 +17,7 @@ import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.DeviceWeights;
+import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.cuda.kernels.WeightFormat;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.engine.Batch;
@@ -24,6 +26,7 @@ import dev.kvasir.format.GgmlType;
 import dev.kvasir.memory.MemoryPool;
 import dev.kvasir.model.DecoderEngine;
 import dev.kvasir.model.Fingerprint;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.spi.EngineProvider;
@@ -33,11 +36,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /**
- * A decoder on a CUDA device. Steps from several threads and all other page operations run one
- * after another, in one stream and under one lock.
+ * A decoder on a CUDA device, or on several with consecutive layers each. Steps from several
+ * threads and all other page operations run one after another, in one stream of each device and
+ * under one lock.
  *
  * <p>Other sequences of a batch do not change the bits of a result: rows of prompts and of
  * generated tokens have kernels of their own, whose sums have an order that depends on the
@@ -49,37 +53,46 @@ public final class CudaEngine implements DecoderEngine {
 
   private final ModelConfig config;
   private final String fingerprint;
-  private final Device device;
-  private final DeviceContext deviceContext;
-  private final DeviceDecoder decoder;
+  private final Cards cards;
   private final DeviceStep deviceStep; // used under the lock
   private final ReentrantLock lock;
   private final FormatRequest.LoadedModel model;
   private volatile boolean closed; // set under the lock
 
-  private CudaEngine(
-      ModelConfig config, String fingerprint, DeviceContext deviceContext, DeviceDecoder decoder) {
+  private CudaEngine(ModelConfig config, String fingerprint, Cards cards) {
     this.config = config;
     this.fingerprint = fingerprint;
-    this.device = deviceContext.device();
-    this.deviceContext = deviceContext;
-    this.decoder = decoder;
-    this.deviceStep = new DeviceStep(decoder, config.vocabulary());
-    this.lock = deviceContext.lock();
+    this.cards = cards;
+    this.deviceStep = new DeviceStep(cards.chain(), config.vocabulary());
+    this.lock = cards.lock();
     this.model = new FormatRequest.LoadedModel(config, new ModelTables());
   }
 
   /**
+   * @param devices several have consecutive layers each
    * @throws DeviceException if there is too little memory; none stays allocated then
    */
-  static CudaEngine open(Device device, EngineProvider.LoadRequest request) {
+  static CudaEngine open(List<Device> devices, EngineProvider.LoadRequest request) {
     ModelConfig config = request.config();
-    return open(
-        device,
-        config,
-        Fingerprint.of(config, request.file()),
-        request.cacheBytes(),
-        deviceContext -> deviceContext.loadWeights(request.file(), config, request.progress()));
+    String fingerprint = Fingerprint.of(config, request.file());
+    Cards cards =
+        Cards.open(devices, config, request.cacheBytes(), MAX_ROWS, new RequestedWeights(request));
+    return new CudaEngine(config, fingerprint, cards);
+  }
+
+  /** The weights of a file. */
+  private record RequestedWeights(EngineProvider.LoadRequest request)
+      implements Cards.WeightLoader {
+    @Override
+    public DeviceWeights load(DeviceContext context, LayerRange range) {
+      return context.loadWeights(request.file(), request.config(), range, request.progress());
+    }
+
+    @Override
+    public long endBytes(Device device, boolean hasFirst, boolean hasLast) {
+      return FileWeightSource.endBytes(
+          request.file(), request.config(), hasFirst, hasLast, device.hasWarpgroupProducts());
+    }
   }
 
   /**
@@ -92,30 +105,14 @@ public final class CudaEngine implements DecoderEngine {
       throw new InvalidInputException(
           "weights of type %s; a device has no kernels for them".formatted(type));
     }
-    return open(
-        device,
-        config,
-        "random",
-        Long.MAX_VALUE,
-        deviceContext -> deviceContext.randomWeights(config, type));
-  }
-
-  private static CudaEngine open(
-      Device device,
-      ModelConfig config,
-      String fingerprint,
-      long cacheBytes,
-      Function<DeviceContext, DeviceWeights> loader) {
-    DeviceContext deviceContext = DeviceContext.open(device);
-    try {
-      DeviceDecoder decoder =
-          deviceContext.newDecoder(config, loader.apply(deviceContext), MAX_ROWS);
-      deviceContext.openCacheMemory(config, cacheBytes, MAX_ROWS);
-      return new CudaEngine(config, fingerprint, deviceContext, decoder);
-    } catch (RuntimeException | Error e) {
-      Resources.closeAfter(e, deviceContext);
-      throw e;
-    }
+    Cards cards =
+        Cards.open(
+            List.of(device),
+            config,
+            Long.MAX_VALUE,
+            MAX_ROWS,
+            (context, range) -> context.randomWeights(config, type));
+    return new CudaEngine(config, "random", cards);
   }
 
   @Override
@@ -130,29 +127,27 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public String device() {
-    return device.name();
+    return cards.name();
   }
 
   @Override
   public CacheContext cacheContext() {
-    return CacheContext.unknown()
-        .withQueryHeads(config.queryHeads())
-        .withMemory(deviceContext.memory());
+    return CacheContext.unknown().withQueryHeads(config.queryHeads()).withMemory(cards.memory());
   }
 
   @Override
   public long weightBytes() {
-    return decoder.weightBytes();
+    return cards.chain().weightBytes();
   }
 
   @Override
   public MemoryPool memory() {
-    return deviceContext.memory();
+    return cards.memory();
   }
 
-  /** Returns the allocated bytes of the device. */
+  /** Returns the allocated bytes of all devices. */
   public long bytes() {
-    return deviceContext.bytes();
+    return cards.bytes();
   }
 
   @Override
@@ -160,31 +155,56 @@ public final class CudaEngine implements DecoderEngine {
     checkOpen();
     CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
     DeviceCacheConfig cacheConfig = cacheConfig(spec, context);
-    if (!cacheConfig.format().requantizes()) {
-      return newCache(cacheConfig).deferringPrompts(spec.defersPrompts());
-    }
-    CacheResources resources = resources(cacheConfig);
-    PageWidths widths =
-        PageWidths.of(
-            spec, config.cacheShape(), context, resources.levels().groups().firstLayers());
-    return new DeviceCache(resources, config.cacheShape(), new RequantizingPages(resources, widths))
-        .deferringPrompts(spec.defersPrompts());
+    return whole(cacheConfig, newParts(cacheConfig, spec, context));
   }
 
+  private KvCache whole(DeviceCacheConfig cacheConfig, List<DeviceCache> parts) {
+    return DividedCache.of(new DividedCache.Whole(cacheConfig, config.cacheShape()), parts);
+  }
+
+  /** Returns empty caches of the layers on each card. */
+  private List<DeviceCache> newParts(
+      DeviceCacheConfig cacheConfig, CacheSpec spec, CacheContext context) {
+    List<CacheResources> resources = resources(cacheConfig);
+    List<DeviceCache> parts = new ArrayList<>();
+    for (int card = 0; card < resources.size(); card++) {
+      DeviceCache part = newPart(card, resources.get(card), spec, context);
+      parts.add(part.deferringPrompts(spec.defersPrompts()));
+    }
+    return parts;
+  }
+
+  /** Returns the empty cache of the layers on a card. */
+  private DeviceCache newPart(
+      int card, CacheResources resources, CacheSpec spec, CacheContext context) {
+    CacheShape shape = cards.all().get(card).config().cacheShape();
+    if (!resources.cacheConfig().format().requantizes()) {
+      return new DeviceCache(resources, shape);
+    }
+    LayerRange range = cards.all().get(card).range();
+    int[] firstLayers =
+        IntStream.of(resources.levels().groups().firstLayers())
+            .map(layer -> range.first() + layer)
+            .toArray();
+    PageWidths widths = PageWidths.of(spec, config.cacheShape(), context, firstLayers);
+    return new DeviceCache(resources, shape, new RequantizingPages(resources, widths));
+  }
+
+  /** Returns an empty cache for benchmarks, on an engine with one device. */
   public DeviceCache newCache(DeviceCacheConfig cacheConfig) {
     if (cacheConfig.format().requantizes()) {
       throw new DeviceException(
           "pages of '%s' are requantized under a budget; expected a cache that has one"
               .formatted(cacheConfig.format()));
     }
-    return new DeviceCache(resources(cacheConfig), config.cacheShape());
+    return new DeviceCache(resources(cacheConfig).getFirst(), config.cacheShape());
   }
 
-  private CacheResources resources(DeviceCacheConfig cacheConfig) {
+  private List<CacheResources> resources(DeviceCacheConfig cacheConfig) {
     lock.lock();
     try {
       checkOpen();
-      return deviceContext.resources(cacheConfig);
+      return cards.resources(cacheConfig);
     } finally {
       lock.unlock();
     }
@@ -206,9 +226,11 @@ public final class CudaEngine implements DecoderEngine {
     checkOpen();
     requireStorable(spec);
     CacheContext context = cacheContext().withProfile(profile).withContextLimit(contextLimit);
-    CacheResources resources = resources(cacheConfig(spec, context));
-    return DeviceCache.restore(resources, config.cacheShape(), snapshot)
-        .deferringPrompts(spec.defersPrompts());
+    DeviceCacheConfig cacheConfig = cacheConfig(spec, context);
+    DeviceRestorer restorer = new DeviceRestorer(cacheConfig, config.cacheShape(), snapshot);
+    List<DeviceCache> parts = newParts(cacheConfig, spec, context);
+    restorer.fill(parts);
+    return whole(cacheConfig, parts);
   }
 
   private DeviceCacheConfig cacheConfig(CacheSpec spec, CacheContext context) {
@@ -225,10 +247,11 @@ public final class CudaEngine implements DecoderEngine {
   @Override
   public long maxBytes(CacheSpec spec, CacheContext context, int tokens, int stepTokens) {
     checkOpen();
-    CacheResources resources = resources(estimateConfig(spec, context));
+    List<CacheResources> resources = resources(estimateConfig(spec, context));
     int all = Math.ceilDiv(tokens, Fp16Page.TOKENS);
-    if (!resources.reservesPacked()) {
-      long fp16Bytes = resources.bytes(all + 1 + resources.cacheConfig().sinkPages());
+    if (!resources.getFirst().reservesPacked()) {
+      int sinkPages = resources.getFirst().cacheConfig().sinkPages();
+      long fp16Bytes = cards.balancedBytes(card -> resources.get(card).bytes(all + 1 + sinkPages));
       return spec.budgetBytes(config.cacheShape(), context)
           .map(budget -> Math.min(fp16Bytes, maxBytesFor(budget, resources)))
           .orElse(fp16Bytes);
@@ -236,24 +259,32 @@ public final class CudaEngine implements DecoderEngine {
     int block = Fp16Page.BLOCK_PAGES * Fp16Page.TOKENS;
     int unpacked =
         Math.ceilDiv(
-                resources.cacheConfig().window() + block + spec.longestStep(tokens, stepTokens),
+                resources.getFirst().cacheConfig().window()
+                    + block
+                    + spec.longestStep(tokens, stepTokens),
                 Fp16Page.TOKENS)
             + 1;
-    PageFormat format = resources.cacheConfig().format();
-    int fp16Pages = resources.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
-    return (all + 1) * resources.packedPool().totalPageBytes()
-        + fp16Pages * resources.fp16Pool().totalPageBytes()
-        + format.tablePages(tokens / block) * resources.tableBytes()
-        + format.extraBytes(spec, context, config.cacheShape(), tokens / block);
+    return cards.balancedBytes(
+        card -> {
+          CacheResources own = resources.get(card);
+          CacheShape shape = cards.all().get(card).config().cacheShape();
+          PageFormat format = own.cacheConfig().format();
+          int fp16Pages = own.cacheConfig().sinkPages() + Math.min(all + 1, unpacked);
+          return (all + 1) * own.packedPool().totalPageBytes()
+              + fp16Pages * own.fp16Pool().totalPageBytes()
+              + format.tablePages(tokens / block) * own.tableBytes()
+              + format.extraBytes(spec, context, shape, tokens / block);
+        });
   }
 
   /**
    * Adds a third of the budget, since scales for 32 numbers take a third more at 2 bits. Sinks and
    * the block being filled have whole pages.
    */
-  private static long maxBytesFor(long budget, CacheResources resources) {
-    int pagesInPart = resources.cacheConfig().sinkPages() + Fp16Page.BLOCK_PAGES;
-    return budget + budget / 3 + resources.bytes(pagesInPart);
+  private static long maxBytesFor(long budget, List<CacheResources> resources) {
+    int sinkPages = resources.getFirst().cacheConfig().sinkPages();
+    int pagesInPart = sinkPages + Fp16Page.BLOCK_PAGES;
+    return budget + budget / 3 + resources.stream().mapToLong(own -> own.bytes(pagesInPart)).sum();
   }
 
   @Override
@@ -271,7 +302,6 @@ public final class CudaEngine implements DecoderEngine {
     lock.lock();
     try {
       checkOpen(); // it may have been closed while this thread waited
-      deviceContext.enter();
       deviceStep.run(batch);
     } finally {
       lock.unlock();
@@ -315,11 +345,11 @@ public final class CudaEngine implements DecoderEngine {
   /** Runs a step without overlap and returns the microseconds of its parts by name. */
   public Map<String, Double> profileStep(Batch batch) {
     try (StepProfiler clock = new StepProfiler()) {
-      decoder.setListener(clock);
+      cards.chain().setListener(clock);
       step(batch);
       return clock.micros();
     } finally {
-      decoder.setListener(StepTimingListener.NONE);
+      cards.chain().setListener(StepTimingListener.NONE);
     }
   }
 
@@ -328,7 +358,7 @@ public final class CudaEngine implements DecoderEngine {
     lock.lock();
     try {
       checkOpen();
-      deviceContext.fillRandom();
+      cards.fillRandom();
     } finally {
       lock.unlock();
     }
@@ -339,7 +369,7 @@ public final class CudaEngine implements DecoderEngine {
     lock.lock();
     try {
       checkOpen();
-      deviceContext.synchronize();
+      cards.synchronize();
     } finally {
       lock.unlock();
     }
@@ -357,7 +387,7 @@ public final class CudaEngine implements DecoderEngine {
     try {
       if (!closed) {
         closed = true;
-        Resources.closeAll(deviceContext, model.tables());
+        Resources.closeAll(cards, model.tables());
       }
     } finally {
       lock.unlock();

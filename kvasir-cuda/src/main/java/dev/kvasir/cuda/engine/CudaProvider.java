@@ -10,8 +10,10 @@ import dev.kvasir.cuda.formats.HeadBlocks;
 import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.kernels.FileWeightSource;
 import dev.kvasir.model.DecoderEngine;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.spi.EngineProvider;
+import java.util.List;
 import java.util.Optional;
 
 /** Provides engines on NVIDIA GPUs. */
@@ -30,12 +32,26 @@ public final class CudaProvider implements EngineProvider {
   public void check(LoadRequest request) {
     FileWeightSource.check(request.file(), request.config());
     ModelConfig config = request.config();
+    checkDivision(request);
     HeadBlocks.of(PageFormat.FP16, config.attentionShape());
     for (CacheSpec spec : request.cacheSpecs()) {
       PageFormat format = DeviceCacheConfig.of(spec).format();
       HeadBlocks.of(format, config.attentionShape());
       AttentionLimits.of(config).check(format);
     }
+  }
+
+  /** Rejects more GPUs than layers, and caches whose pages cannot be divided. */
+  private static void checkDivision(LoadRequest request) {
+    int count = request.ordinals().size();
+    int layers = request.config().layers();
+    if (count > layers) {
+      throw new DeviceException(
+          "%s: has %d layers for %d GPUs; expected at most one GPU for each layer"
+              .formatted(request.file().name(), layers, count));
+    }
+    LayerRange first = new LayerRange(0, Math.ceilDiv(layers, count), layers);
+    request.cacheSpecs().forEach(spec -> DeviceCacheConfig.of(spec).ofLayers(first));
   }
 
   @Override
@@ -46,11 +62,11 @@ public final class CudaProvider implements EngineProvider {
   @Override
   public DecoderEngine open(LoadRequest request) {
     check(request);
-    Device device = Device.at(request.ordinal());
+    List<Device> devices = request.ordinals().stream().map(Device::at).toList();
     try {
-      return CudaEngine.open(device, request);
+      return CudaEngine.open(devices, request);
     } catch (CudaException e) {
-      throw new DeviceException("%s failed: %s".formatted(device.name(), e.getMessage()), e);
+      throw new DeviceException("%s failed: %s".formatted(Cards.name(devices), e.getMessage()), e);
     }
   }
 }

@@ -23,7 +23,7 @@ import java.util.List;
  * as on the host, are quantized once they leave the residual window. Only the engine appends and
  * attends; vectors are not accessible from the host.
  */
-public final class DeviceCache implements KvCache {
+public final class DeviceCache implements KvCache, DeviceSequence {
   private static final int TOKENS = SequencePages.TOKENS;
   private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
 
@@ -58,6 +58,16 @@ public final class DeviceCache implements KvCache {
 
   CacheResources resources() {
     return resources;
+  }
+
+  @Override
+  public DeviceCache part(int card) {
+    return this;
+  }
+
+  /** Returns the number of layers that it has. */
+  int layers() {
+    return shape.layers();
   }
 
   SequencePages pages() {
@@ -235,25 +245,6 @@ public final class DeviceCache implements KvCache {
     checkOpen();
     resources.cacheConfig().requireStorable(resources.cacheConfig().format().toString());
     return new DeviceSnapshot(resources, shape, pages, length);
-  }
-
-  /**
-   * Returns the cache of a stored sequence.
-   *
-   * @throws InvalidInputException if a part is damaged or of another cache
-   * @throws CacheFullException if there is too little memory; none stays allocated
-   */
-  static DeviceCache restore(CacheResources resources, CacheShape shape, CacheSnapshot snapshot) {
-    DeviceRestorer restorer = new DeviceRestorer(resources, shape, snapshot);
-    DeviceCache cache = new DeviceCache(resources, shape);
-    try {
-      restorer.fill(cache.pages);
-      cache.length = restorer.length();
-      return cache;
-    } catch (RuntimeException | Error e) {
-      cache.close();
-      throw e;
-    }
   }
 
   @Override

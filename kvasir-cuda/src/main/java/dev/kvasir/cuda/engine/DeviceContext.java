@@ -17,6 +17,7 @@ import dev.kvasir.cuda.memory.PagePools;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.memory.MemoryPool;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import java.util.stream.Collectors;
 
 /**
  * Everything an engine holds on a device: CUDA context, stream, kernels, pools and other memory.
+ * Devices of an engine that has several share its lock.
  */
 final class DeviceContext implements AutoCloseable {
   /** Left free for the driver, graphs and later cache configurations. */
@@ -37,25 +39,28 @@ final class DeviceContext implements AutoCloseable {
   private final CudaContext context;
   private final KernelModule module;
   private final CudaStream stream;
-  private final ReentrantLock lock = new ReentrantLock();
+  private final ReentrantLock lock;
   private final List<AutoCloseable> owned = new ArrayList<>(); // in order of creation
   private final Map<DeviceCacheConfig, CacheResources> resourcesByConfig = new HashMap<>();
   private ModelConfig config;
-  private MemoryPool memory;
   private PagePools pools;
   private int maxRows;
 
-  private DeviceContext(CudaContext context) {
+  private DeviceContext(CudaContext context, ReentrantLock lock) {
     this.context = context;
+    this.lock = lock;
     owned.add(context);
     this.module = own(KernelModule.load(context));
     this.stream = own(CudaStream.open());
   }
 
-  static DeviceContext open(Device device) {
+  /**
+   * @param lock held while work is submitted
+   */
+  static DeviceContext open(Device device, ReentrantLock lock) {
     CudaContext context = CudaContext.open(device);
     try {
-      return new DeviceContext(context);
+      return new DeviceContext(context, lock);
     } catch (RuntimeException | Error e) {
       Resources.closeAfter(e, context);
       throw e;
@@ -66,55 +71,75 @@ final class DeviceContext implements AutoCloseable {
     return context.device();
   }
 
-  ReentrantLock lock() {
-    return lock;
-  }
-
   void enter() {
     context.enter();
   }
 
-  /** Uploads the weights of a file that {@link FileWeightSource#check} has accepted. */
-  DeviceWeights loadWeights(TensorSource file, ModelConfig model, LoadProgress progress) {
-    long bytes = FileWeightSource.bytes(file, model, device().hasWarpgroupProducts());
+  long freeBytes() {
+    context.enter();
+    return context.freeBytes();
+  }
+
+  /**
+   * Uploads the weights of a file that {@link FileWeightSource#check} has accepted.
+   *
+   * @param model of all layers
+   */
+  DeviceWeights loadWeights(
+      TensorSource file, ModelConfig model, LayerRange range, LoadProgress progress) {
+    context.enter();
+    long bytes = FileWeightSource.bytes(file, model, range, device().hasWarpgroupProducts());
     long free = context.freeBytes();
     if (bytes > free) {
       throw new DeviceException(
-          "%s: has weights of %,d bytes on a device; %s has %,d bytes free"
-              .formatted(file.name(), bytes, device().name(), free));
+          "%s: %s weights of %,d bytes on a device; %s has %,d bytes free"
+              .formatted(file.name(), owner(range), bytes, device().name(), free));
     }
-    return DeviceWeights.of(context, stream, file, model, progress);
+    return DeviceWeights.of(context, stream, file, model, range, progress);
+  }
+
+  private static String owner(LayerRange range) {
+    return range.isWhole()
+        ? "has"
+        : "layers %d to %d have".formatted(range.first(), range.end() - 1);
   }
 
   DeviceWeights randomWeights(ModelConfig model, GgmlType type) {
+    context.enter();
     return DeviceWeights.random(context, stream, model, type);
   }
 
   DeviceDecoder newDecoder(ModelConfig model, DeviceWeights weights, int rows) {
+    context.enter();
     return own(new DeviceDecoder(context, module, stream, model, weights, rows));
   }
 
-  /**
-   * Creates the memory pool for caches from what is left of the device.
-   *
-   * @param maxBytes limit of the pool
-   */
-  void openCacheMemory(ModelConfig model, long maxBytes, int rows) {
-    long leftFree = RESERVED_BYTES + DequantizedPages.maxBytes(model);
-    long free = context.freeBytes() - leftFree;
-    if (free < 1) {
-      throw new DeviceException(
-          "%s has %,d bytes free after loading the weights; expected more than %,d"
-              .formatted(device().name(), context.freeBytes(), leftFree));
-    }
-    config = model;
-    maxRows = rows;
-    memory = new MemoryPool(Math.min(maxBytes, free));
-    pools = own(new PagePools(context, memory, model.layers(), model.kvHeads()));
+  /** Returns the bytes that neither weights nor caches take. */
+  static long leftFree(ModelConfig model) {
+    return RESERVED_BYTES + DequantizedPages.maxBytes(model);
   }
 
-  MemoryPool memory() {
-    return memory;
+  /**
+   * Returns the bytes that caches can take of what is left of the device.
+   *
+   * @param sharing engines' parts on this device, which divide it
+   */
+  long availableBytes(ModelConfig model, int sharing) {
+    long leftFree = leftFree(model);
+    long free = freeBytes() / sharing;
+    if (free <= leftFree) {
+      throw new DeviceException(
+          "%s has %,d bytes free after loading the weights; expected more than %,d"
+              .formatted(device().name(), free, leftFree));
+    }
+    return free - leftFree;
+  }
+
+  /** Creates the page pools of caches, whose bytes are taken from a memory pool. */
+  void openCacheMemory(ModelConfig model, MemoryPool memory, int rows) {
+    config = model;
+    maxRows = rows;
+    pools = own(new PagePools(context, memory, model.layers(), model.kvHeads()));
   }
 
   long bytes() {

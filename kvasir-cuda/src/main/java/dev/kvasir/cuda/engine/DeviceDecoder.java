@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.kvasir.cuda.driver.CudaContext;
+import dev.kvasir.cuda.driver.CudaEvent;
 import dev.kvasir.cuda.driver.CudaGraph;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
@@ -28,9 +29,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A decoder whose weights are on a device. A step of up to {@code maxRows} rows runs there as a
- * whole: rows are added, run, and their results read. Tokens, positions and page tables are
- * uploaded before each step. Steps with a recurring shape run as CUDA graphs.
+ * A decoder whose weights are on a device, or consecutive layers of one ({@code DecoderChain}). A
+ * step of up to {@code maxRows} rows runs there as a whole: rows are added, run, and their results
+ * read. Tokens, positions and page tables are uploaded before each step. Steps with a recurring
+ * shape run as CUDA graphs.
  *
  * <p>Rows of generated tokens come first, then those of prompts. Rows of a prompt form a chunk,
  * which attend to each other causally and read their pages once ({@code PrefillAttention}). Rows
@@ -70,6 +72,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final PrefillChunks chunks;
   private final DequantizedPages dequantized;
   private final StepGraphCache graphs;
+  private final CudaEvent computed; // when the layers of a step are
 
   private final DeviceMemory x; // (rows, hidden), the residual stream
   private final DeviceMemory update; // (rows, hidden)
@@ -77,7 +80,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final DeviceMemory queries; // (rows, queryHeads, headDim) halves
   private final DeviceMemory attentionOutput; // (rows, queryHeads, headDim) halves
   private final DeviceMemory gateAndUp; // (rows, 2 * feedForward)
-  private final DeviceMemory logits; // (rows with logits, vocabulary)
+  private final DeviceMemory logits; // (rows with logits, vocabulary); null without the last layer
   private final DeviceMemory argmaxTokens; // (rows)
   private final DeviceActivations hiddenActivations; // (rows, max of hidden and attention output)
   private final DeviceActivations feedForwardActivations; // (rows, feedForward)
@@ -104,6 +107,7 @@ final class DeviceDecoder implements AutoCloseable {
   private final Runnable launch = this::launch;
 
   /**
+   * @param config of the layers that it has
    * @param weights closed with the decoder
    * @param maxRows maximum rows of a step
    */
@@ -124,6 +128,7 @@ final class DeviceDecoder implements AutoCloseable {
     this.chunks = own(new PrefillChunks(context, maxRows));
     this.dequantized = own(new DequantizedPages(context, config));
     this.graphs = own(new StepGraphCache(stream));
+    this.computed = own(CudaEvent.open());
     int heads = config.queryHeads() * config.headDim();
     int kvHeads = config.kvHeads() * config.headDim();
     this.x = floats(config.hidden());
@@ -133,7 +138,10 @@ final class DeviceDecoder implements AutoCloseable {
     this.attentionOutput = floats(heads);
     this.gateAndUp = floats(2 * config.feedForward());
     this.maxLogitRows = Math.min(maxRows, MAX_LOGIT_ROWS);
-    this.logits = own(context.allocate((long) maxLogitRows * config.vocabulary() * Float.BYTES));
+    this.logits =
+        weights.output() == null
+            ? null
+            : own(context.allocate((long) maxLogitRows * config.vocabulary() * Float.BYTES));
     this.argmaxTokens = floats(1);
     this.hiddenActivations =
         own(DeviceActivations.of(context, maxRows, Math.max(config.hidden(), heads), weights));
@@ -160,6 +168,11 @@ final class DeviceDecoder implements AutoCloseable {
 
   long weightBytes() {
     return weights.bytes();
+  }
+
+  /** Makes the device current for the calling thread. */
+  void enter() {
+    context.enter();
   }
 
   /** Sets the listener that times the parts of a step. */
@@ -274,8 +287,8 @@ final class DeviceDecoder implements AutoCloseable {
     return 16L * maxRows;
   }
 
-  /** Submits the step without waiting for it. */
-  void run() {
+  /** Uploads the inputs of the step without waiting for it. */
+  void upload() {
     MemorySegment.copy(slots, 0, inputs, JAVA_LONG, 0, rows);
     MemorySegment.copy(tokens, 0, inputs, JAVA_INT, tokensAt(), rows);
     MemorySegment.copy(positions, 0, inputs, JAVA_INT, positionsAt(), rows);
@@ -287,6 +300,23 @@ final class DeviceDecoder implements AutoCloseable {
     if (table.sequences() > 0) {
       resources.attention().plan(table);
     }
+  }
+
+  /**
+   * Copies the residual stream, and what is still to be added to it, to the next layers' decoder.
+   */
+  void passRows(DeviceDecoder next) {
+    long bytes = (long) rows * config.hidden() * Float.BYTES;
+    context.enter();
+    computed.record(stream);
+    next.context.enter();
+    next.stream.await(computed);
+    next.x.copyFrom(next.stream, x, bytes);
+    next.update.copyFrom(next.stream, update, bytes);
+  }
+
+  /** Submits the step without waiting for it. */
+  void run() {
     if (listener == StepTimingListener.NONE) {
       graphs.run(shape(), launch);
     } else {
@@ -367,13 +397,15 @@ final class DeviceDecoder implements AutoCloseable {
     long slotsAddress = deviceInputs.address();
     long positionsOfRows = slotsAddress + positionsAt();
     listener.begin(stream);
-    kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
+    if (weights.embedding() != null) {
+      kernels.embed(weights.embedding(), slotsAddress + tokensAt(), rows, x);
+    }
     kernels.computeAngles(weights, positionsOfRows, rows);
     listener.end(stream, "embedding");
     RowCounts counts = rowCounts.with(generatedRows, rows);
     DecoderKernels.RotatedRows rotated =
         new DecoderKernels.RotatedRows(projected, positionsOfRows, slotsAddress, queries, rows);
-    DeviceMemory added = null;
+    DeviceMemory added = weights.embedding() == null ? update : null;
     for (int i = 0; i < config.layers(); i++) {
       DeviceWeights.Layer layer = weights.layers().get(i);
       LayerOffsets offsets = resources.offsets(i);

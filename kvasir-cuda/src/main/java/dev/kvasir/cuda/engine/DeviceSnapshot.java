@@ -3,32 +3,44 @@ package dev.kvasir.cuda.engine;
 import dev.kvasir.cache.CacheSnapshot;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.cuda.formats.CacheResources;
+import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePool;
 import java.util.Arrays;
+import java.util.List;
 
 /**
- * The contents of a sequence on a device. Parts are copied from the device when they are asked for;
- * until then the sequence must not change. Blocks are packed pages, or fp16 pages if nothing is
- * quantized, and never change as a sequence grows.
+ * The contents of a sequence on a device, or on several. Parts are copied from the device when they
+ * are asked for; until then the sequence must not change. Blocks are packed pages, or fp16 pages if
+ * nothing is quantized, and never change as a sequence grows.
  */
 final class DeviceSnapshot implements CacheSnapshot {
   private static final int BLOCK_PAGES = Fp16Page.BLOCK_PAGES;
 
-  private final CacheResources resources;
-  private final SequencePages pages;
+  private final StoredParts parts;
   private final SnapshotLayout layout;
   private final StoredForm form;
 
   DeviceSnapshot(CacheResources resources, CacheShape shape, SequencePages pages, int length) {
-    this.resources = resources;
-    this.pages = pages;
-    int sinks = resources.cacheConfig().sinks();
+    this(
+        resources.cacheConfig(),
+        shape,
+        StoredParts.of(resources.cacheConfig(), List.of(new StoredParts.Part(resources, pages))),
+        length);
+  }
+
+  /**
+   * @param cacheConfig of all layers
+   * @param shape of all layers
+   */
+  DeviceSnapshot(DeviceCacheConfig cacheConfig, CacheShape shape, StoredParts parts, int length) {
+    this.parts = parts;
+    int sinks = cacheConfig.sinks();
     this.layout =
-        resources.quantizes()
-            ? new SnapshotLayout(length, pages.packedPages() / BLOCK_PAGES, sinks)
+        cacheConfig.format().isQuantized()
+            ? new SnapshotLayout(length, parts.packedPages() / BLOCK_PAGES, sinks)
             : SnapshotLayout.ofDense(length, sinks);
-    this.form = new StoredForm(shape, resources.cacheConfig());
+    this.form = new StoredForm(shape, cacheConfig);
   }
 
   @Override
@@ -48,10 +60,9 @@ final class DeviceSnapshot implements CacheSnapshot {
 
   @Override
   public byte[] block(int index) {
-    long[] addresses = blockPages(resources, pages, index);
     return form.block(
         layout.position(index),
-        target -> resources.transfer(blockPool(resources)).download(addresses, target));
+        target -> parts.blockTransfer().download(parts.block(index), target));
   }
 
   @Override
@@ -61,9 +72,8 @@ final class DeviceSnapshot implements CacheSnapshot {
 
   @Override
   public byte[] residual() {
-    long[] addresses = residualPages(resources, pages, layout);
     return form.residual(
-        layout, target -> resources.transfer(resources.fp16Pool()).download(addresses, target));
+        layout, target -> parts.residualTransfer().download(parts.residual(layout), target));
   }
 
   /** Returns the pool of the pages of blocks. */

@@ -1,6 +1,5 @@
 package dev.kvasir.cuda.engine;
 
-import dev.kvasir.cuda.formats.CacheResources;
 import dev.kvasir.engine.Batch;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -12,15 +11,15 @@ import java.util.List;
  * parts see earlier ones.
  */
 final class DeviceStep {
-  private final DeviceDecoder decoder;
+  private final DecoderChain decoder;
   private final int vocabulary;
-  private final List<CacheResources> distinct = new ArrayList<>(); // cache configurations
+  private final List<DeviceSequence> distinct = new ArrayList<>(); // by cache configuration
   private int[] logitsOf = {}; // index of a row's logits, -1 for none
   private int[] logitIndices = {}; // indices of the current part
   private int logitCount;
   private Batch batch;
 
-  DeviceStep(DeviceDecoder decoder, int vocabulary) {
+  DeviceStep(DecoderChain decoder, int vocabulary) {
     this.decoder = decoder;
     this.vocabulary = vocabulary;
   }
@@ -48,89 +47,98 @@ final class DeviceStep {
       logitsOf[batch.rowWithLogits(index)] = index;
     }
     for (int i = 0; i < batch.sequences(); i++) {
-      if (!batch.hasFailed(i) && !distinct.contains(cache(i).resources())) {
-        distinct.add(cache(i).resources());
+      if (!batch.hasFailed(i) && !isKnown(sequence(i))) {
+        distinct.add(sequence(i));
       }
     }
   }
 
-  private DeviceCache cache(int sequence) {
-    return (DeviceCache) batch.cache(sequence);
+  private boolean isKnown(DeviceSequence sequence) {
+    for (int i = 0; i < distinct.size(); i++) {
+      if (decoder.areAlike(distinct.get(i), sequence)) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  /** Adds rows of generated tokens, then rows of prompts that attend one by one, then chunks. */
-  private void run(CacheResources cacheResources) {
-    begin(cacheResources);
-    reserveForChunks(cacheResources);
+  private DeviceSequence sequence(int index) {
+    return (DeviceSequence) batch.cache(index);
+  }
+
+  /**
+   * Adds rows of generated tokens, then rows of prompts that attend one by one, then chunks.
+   *
+   * @param like a sequence with the cache configuration of the part
+   */
+  private void run(DeviceSequence like) {
+    begin(like);
+    reserveForChunks(like);
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && !batch.isPrefill(i)) {
-        addGenerated(cacheResources, i);
+      if (isLike(like, i) && !batch.isPrefill(i)) {
+        addGenerated(like, i);
       }
     }
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && batch.isPrefill(i) && !isChunked(cacheResources, i)) {
-        addRows(cacheResources, i);
+      if (isLike(like, i) && batch.isPrefill(i) && !isChunked(i)) {
+        addRows(like, i);
       }
     }
     for (int i = 0; i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && isChunked(cacheResources, i)) {
-        addChunks(cacheResources, i);
+      if (isLike(like, i) && isChunked(i)) {
+        addChunks(like, i);
       }
     }
     finish();
   }
 
-  private void reserveForChunks(CacheResources cacheResources) {
-    for (int i = 0; cacheResources.dequantizesForPrefill() && i < batch.sequences(); i++) {
-      if (isOf(cacheResources, i) && batch.isPrefill(i)) {
-        decoder.reserveForChunk(cache(i).pages());
+  private void reserveForChunks(DeviceSequence like) {
+    for (int i = 0; decoder.dequantizesForPrefill(like) && i < batch.sequences(); i++) {
+      if (isLike(like, i) && batch.isPrefill(i)) {
+        decoder.reserveForChunk(sequence(i));
       }
     }
   }
 
-  private boolean isOf(CacheResources cacheResources, int sequence) {
-    return !batch.hasFailed(sequence) && cache(sequence).resources() == cacheResources;
+  private boolean isLike(DeviceSequence like, int index) {
+    return !batch.hasFailed(index) && decoder.areAlike(like, sequence(index));
   }
 
-  private boolean isChunked(CacheResources cacheResources, int sequence) {
-    return cacheResources.prefillAttention().isPresent()
-        && batch.isPrefill(sequence)
-        && decoder.canChunk(cache(sequence).pages());
+  private boolean isChunked(int index) {
+    return batch.isPrefill(index) && decoder.canChunk(sequence(index));
   }
 
-  private void begin(CacheResources cacheResources) {
-    decoder.begin(cacheResources);
+  private void begin(DeviceSequence like) {
+    decoder.begin(like);
     logitCount = 0;
   }
 
-  private void addGenerated(CacheResources cacheResources, int sequence) {
-    SequencePages pages = cache(sequence).pages();
-    int row = batch.firstRow(sequence);
-    ensureCapacity(cacheResources, pages);
-    decoder.addGenerated(pages, batch.token(row), batch.position(row), noteLogits(row));
+  private void addGenerated(DeviceSequence like, int index) {
+    int row = batch.firstRow(index);
+    ensureCapacity(like, sequence(index));
+    decoder.addGenerated(sequence(index), batch.token(row), batch.position(row), noteLogits(row));
   }
 
-  private void addRows(CacheResources cacheResources, int sequence) {
-    SequencePages pages = cache(sequence).pages();
-    for (int row = batch.firstRow(sequence); row < batch.endRow(sequence); row++) {
-      ensureCapacity(cacheResources, pages);
-      decoder.add(pages, batch.token(row), batch.position(row), noteLogits(row));
+  private void addRows(DeviceSequence like, int index) {
+    for (int row = batch.firstRow(index); row < batch.endRow(index); row++) {
+      ensureCapacity(like, sequence(index));
+      decoder.add(sequence(index), batch.token(row), batch.position(row), noteLogits(row));
     }
   }
 
-  private void addChunks(CacheResources cacheResources, int sequence) {
-    SequencePages pages = cache(sequence).pages();
-    int end = batch.endRow(sequence);
-    for (int first = batch.firstRow(sequence), count; first < end; first += count) {
-      ensureCapacity(cacheResources, pages);
-      if (!decoder.canChunkNow(pages)) {
+  private void addChunks(DeviceSequence like, int index) {
+    DeviceSequence sequence = sequence(index);
+    int end = batch.endRow(index);
+    for (int first = batch.firstRow(index), count; first < end; first += count) {
+      ensureCapacity(like, sequence);
+      if (!decoder.canChunkNow(sequence)) {
         finish();
-        begin(cacheResources);
+        begin(like);
       }
       count = fittingRows(first, end);
-      decoder.beginChunk(pages, batch.position(first), count);
+      decoder.beginChunk(sequence, batch.position(first), count);
       for (int row = first; row < first + count; row++) {
-        decoder.addRow(pages, batch.token(row), batch.position(row), noteLogits(row));
+        decoder.addRow(sequence, batch.token(row), batch.position(row), noteLogits(row));
       }
     }
   }
@@ -148,10 +156,10 @@ final class DeviceStep {
     return row - first;
   }
 
-  private void ensureCapacity(CacheResources cacheResources, SequencePages pages) {
-    if (!decoder.fits(pages.tableSize())) {
+  private void ensureCapacity(DeviceSequence like, DeviceSequence sequence) {
+    if (!decoder.fits(sequence)) {
       finish();
-      begin(cacheResources);
+      begin(like);
     }
   }
 

@@ -3,6 +3,7 @@ package dev.kvasir.cuda.formats;
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.memory.Fp16Page;
+import dev.kvasir.model.LayerRange;
 import java.util.Optional;
 
 /**
@@ -18,6 +19,17 @@ public record DeviceCacheConfig(PageFormat format, int group, int window, int si
 
   public int sinkPages() {
     return Math.ceilDiv(sinks, Fp16Page.TOKENS);
+  }
+
+  /**
+   * Returns the configuration on a card that holds some of the layers.
+   *
+   * @throws DeviceException if pages cannot be divided
+   */
+  public DeviceCacheConfig ofLayers(LayerRange range) {
+    return range.isWhole()
+        ? this
+        : new DeviceCacheConfig(format.ofLayers(range), group, window, sinks);
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.model.LayerRange;
 import java.util.SortedSet;
 
 /**
@@ -41,6 +42,16 @@ public interface PageFormat {
   /** Returns the bytes of codes in a packed page of all layers. */
   default long codeBytes(CacheShape shape) {
     return Fp16Page.TOKENS * shape.valuesPerToken() * bits() / Byte.SIZE;
+  }
+
+  /**
+   * Returns the format of a card that holds some of the layers. It numbers them from 0 on and gives
+   * them the same bits.
+   *
+   * @throws dev.kvasir.cuda.driver.DeviceException if pages cannot be divided
+   */
+  default PageFormat ofLayers(LayerRange range) {
+    return this;
   }
 
   /** Returns the widths of a layer's codes as attention takes them; 0 if its kernel has one. */
@@ -79,6 +90,11 @@ public interface PageFormat {
 
   /** Returns whether the two pages of a block are dequantized together only. */
   default boolean quantizesBlocks() {
+    return false;
+  }
+
+  /** Returns whether stored bytes have all layers of a page together, not all pages of a layer. */
+  default boolean storesLayersTogether() {
     return false;
   }
 

@@ -7,6 +7,7 @@ import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.format.TensorSource;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.LoadProgress;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.NormPlacement;
@@ -18,9 +19,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * All weights of a decoder on a device. Matrices with the same input are stacked.
+ * All weights of a decoder on a device, or those of consecutive layers. Matrices with the same
+ * input are stacked.
  *
- * @param output the embedding itself if the two are tied
+ * @param embedding null without the first layer
+ * @param outputNorm null without the last layer
+ * @param output the embedding itself if the two are tied; null without the last layer
  * @param frequencies RoPE frequencies of channel pairs, by kind of RoPE
  * @param source owner of the memory
  */
@@ -92,39 +96,56 @@ public record DeviceWeights(
     }
   }
 
-  /** Loads the weights of a file that {@link FileWeightSource#check} has accepted. */
+  /**
+   * Loads the weights of a file that {@link FileWeightSource#check} has accepted.
+   *
+   * @param config of all layers
+   */
   public static DeviceWeights of(
       CudaContext context,
       CudaStream stream,
       TensorSource file,
       ModelConfig config,
+      LayerRange range,
       LoadProgress progress) {
-    return of(new FileWeightSource(context, stream, file, config), config, progress);
+    return of(new FileWeightSource(context, stream, file, config), config, range, progress);
   }
 
   /** Creates random weights of a type for benchmarks. */
   public static DeviceWeights random(
       CudaContext context, CudaStream stream, ModelConfig config, GgmlType type) {
-    return of(new RandomWeightSource(context, stream, config, type), config, (done, inAll) -> {});
+    return of(
+        new RandomWeightSource(context, stream, config, type),
+        config,
+        LayerRange.whole(config.layers()),
+        (done, inAll) -> {});
   }
 
-  private static DeviceWeights of(WeightSource source, ModelConfig config, LoadProgress progress) {
-    StackedMatrices embedding = source.embedding();
+  private static DeviceWeights of(
+      WeightSource source, ModelConfig config, LayerRange range, LoadProgress progress) {
+    StackedMatrices embedding = range.isFirst() ? source.embedding() : null;
     List<Layer> layers = new ArrayList<>();
-    for (int i = 0; i < config.layers(); i++) {
+    for (int i = range.first(); i < range.end(); i++) {
       layers.add(layer(source, config, i));
       progress.layers(i + 1, config.layers());
     }
     return new DeviceWeights(
         embedding,
         List.copyOf(layers),
-        source.outputNorm(),
-        source.output().orElse(embedding),
+        range.isLast() ? source.outputNorm() : null,
+        range.isLast() ? output(source, embedding) : null,
         config.ropes().kinds().stream()
             .map(rope -> rope.frequencies().of(rope.base(), rope.dimensions()))
             .map(source::floats)
             .toList(),
         source);
+  }
+
+  /**
+   * @param embedding null if it is on another card
+   */
+  private static StackedMatrices output(WeightSource source, StackedMatrices embedding) {
+    return source.output().orElseGet(() -> embedding == null ? source.embedding() : embedding);
   }
 
   private static Layer layer(WeightSource source, ModelConfig config, int index) {
@@ -163,7 +184,7 @@ public record DeviceWeights(
 
   /** Returns the formats of all matrices. */
   Set<WeightFormat> formats() {
-    return Stream.concat(Stream.of(embedding), multiplied())
+    return Stream.concat(Stream.ofNullable(embedding), multiplied())
         .flatMap(stack -> stack.parts().stream())
         .map(DeviceMatrix::format)
         .collect(toSet());
@@ -171,7 +192,7 @@ public record DeviceWeights(
 
   /** Returns all matrices that are multiplied with activations. */
   Stream<StackedMatrices> multiplied() {
-    return Stream.concat(Stream.of(output), layers.stream().flatMap(Layer::multiplied));
+    return Stream.concat(Stream.ofNullable(output), layers.stream().flatMap(Layer::multiplied));
   }
 
   public long bytes() {

@@ -7,6 +7,7 @@ import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.Tensor;
 import dev.kvasir.format.TensorSource;
 import dev.kvasir.model.ExpertConfig;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.model.NormPlacement;
 import dev.kvasir.model.RoutedExperts;
@@ -52,12 +53,13 @@ public final class FileWeightSource extends WeightSource {
       checkBiases(plan, layer);
       checkHeadNorms(plan, config, layer);
     }
-    matrices(plan, config).forEach(matrix -> checkMatrix(file.name(), matrix));
-    expertLayers(config).forEach(layer -> checkExperts(plan, config, layer));
+    LayerRange whole = LayerRange.whole(config.layers());
+    matrices(plan, config, whole).forEach(matrix -> checkMatrix(file.name(), matrix));
+    expertLayers(config, whole).forEach(layer -> checkExperts(plan, config, layer));
   }
 
-  private static IntStream expertLayers(ModelConfig config) {
-    return IntStream.range(0, config.layers()).filter(config::hasExperts);
+  private static IntStream expertLayers(ModelConfig config, LayerRange range) {
+    return IntStream.range(range.first(), range.end()).filter(config::hasExperts);
   }
 
   /** Rejects experts that differ in their format, since one launch multiplies all of them. */
@@ -163,23 +165,44 @@ public final class FileWeightSource extends WeightSource {
     }
   }
 
-  /** Returns all matrices but experts, with the parts of fused tensors one by one. */
-  private static Stream<Tensor> matrices(TensorPlan plan, ModelConfig config) {
+  /** Returns the matrices but experts, with the parts of fused tensors one by one. */
+  private static Stream<Tensor> matrices(TensorPlan plan, ModelConfig config, LayerRange range) {
     List<Part> all = Stream.of(PROJECTIONS, UNBIASED, OUTPUTS).flatMap(List::stream).toList();
     List<Part> besideExperts = Stream.concat(PROJECTIONS.stream(), Stream.of(Part.OUTPUT)).toList();
     Stream<Tensor> ofLayers =
-        IntStream.range(0, config.layers())
+        IntStream.range(range.first(), range.end())
             .boxed()
             .flatMap(
                 layer ->
                     (config.hasExperts(layer) ? besideExperts : all)
                         .stream().map(part -> plan.weight(layer, part)));
-    return Stream.of(Stream.of(plan.embedding()), plan.output().stream(), ofLayers)
-        .flatMap(each -> each);
+    return Stream.concat(ends(plan, range.isFirst(), range.isLast()), ofLayers);
   }
 
-  /** Returns all vectors. */
-  private static Stream<Tensor> vectors(TensorPlan plan, ModelConfig config) {
+  /** Returns the embedding and the output matrix, as far as a device needs them. */
+  private static Stream<Tensor> ends(TensorPlan plan, boolean hasFirst, boolean hasLast) {
+    Optional<Tensor> embedding = Optional.of(plan.embedding()).filter(any -> hasFirst);
+    Optional<Tensor> tied = Optional.of(plan.embedding()).filter(any -> !hasFirst);
+    Optional<Tensor> output = plan.output().or(() -> tied).filter(any -> hasLast);
+    return Stream.concat(embedding.stream(), output.stream());
+  }
+
+  /**
+   * Returns the bytes of a device's matrices that belong to no layer.
+   *
+   * @param hasFirst whether the device has the first layer
+   * @param hasLast whether it has the last one
+   * @param blocks whether it has kernels for weights in blocks
+   */
+  public static long endBytes(
+      TensorSource file, ModelConfig config, boolean hasFirst, boolean hasLast, boolean blocks) {
+    return ends(TensorPlan.of(config, file), hasFirst, hasLast)
+        .mapToLong(matrix -> bytes(file.name(), matrix, blocks))
+        .sum();
+  }
+
+  /** Returns the vectors. */
+  private static Stream<Tensor> vectors(TensorPlan plan, ModelConfig config, LayerRange range) {
     NormPlacement placed = config.architecture().norms();
     List<Part> norms =
         Stream.of(
@@ -193,7 +216,7 @@ public final class FileWeightSource extends WeightSource {
             .toList();
     List<Part> biased = Stream.of(PROJECTIONS, OUTPUTS).flatMap(List::stream).toList();
     Stream<Optional<Tensor>> ofLayers =
-        IntStream.range(0, config.layers())
+        IntStream.range(range.first(), range.end())
             .boxed()
             .flatMap(
                 layer ->
@@ -202,7 +225,8 @@ public final class FileWeightSource extends WeightSource {
                             biased.stream().map(part -> plan.bias(layer, part)),
                             Stream.of(plan.sinks(layer)))
                         .flatMap(each -> each));
-    return Stream.concat(Stream.of(plan.outputNorm()), ofLayers.flatMap(Optional::stream));
+    Stream<Tensor> last = Stream.of(plan.outputNorm()).filter(any -> range.isLast());
+    return Stream.concat(last, ofLayers.flatMap(Optional::stream));
   }
 
   /**
@@ -212,11 +236,22 @@ public final class FileWeightSource extends WeightSource {
    * @param blocks whether the device has kernels for weights in blocks
    */
   public static long bytes(TensorSource file, ModelConfig config, boolean blocks) {
+    return bytes(file, config, LayerRange.whole(config.layers()), blocks);
+  }
+
+  /**
+   * Returns the bytes of some layers, with the embedding before the first one and the output matrix
+   * after the last.
+   */
+  public static long bytes(
+      TensorSource file, ModelConfig config, LayerRange range, boolean blocks) {
     TensorPlan plan = TensorPlan.of(config, file);
-    return matrices(plan, config).mapToLong(matrix -> bytes(file.name(), matrix, blocks)).sum()
-        + vectors(plan, config).mapToLong(vector -> vector.values() * Float.BYTES).sum()
-        + expertLayers(config).mapToLong(layer -> expertBytes(plan, config, layer)).sum()
-        + expertLayers(config)
+    return matrices(plan, config, range)
+            .mapToLong(matrix -> bytes(file.name(), matrix, blocks))
+            .sum()
+        + vectors(plan, config, range).mapToLong(vector -> vector.values() * Float.BYTES).sum()
+        + expertLayers(config, range).mapToLong(layer -> expertBytes(plan, config, layer)).sum()
+        + expertLayers(config, range)
             .boxed()
             .flatMap(layer -> shared(plan, config, layer))
             .mapToLong(matrix -> bytes(file.name(), matrix, blocks))

@@ -36,6 +36,11 @@ public record PageTransfer(int layers, long layerStride, long pageBytes, DeviceQ
     void upload(long to, MemorySegment source, long bytes);
   }
 
+  /** Returns the bytes of pages in all layers. */
+  public long bytes(int pages) {
+    return layers * pages * pageBytes;
+  }
+
   /** Runs the copies of a piece under the lock of the device and waits for them. */
   @FunctionalInterface
   public interface DeviceQueue {

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 
 import dev.kvasir.cache.CacheSpec;
 import dev.kvasir.cache.KvCache;
+import dev.kvasir.cuda.driver.Device;
 import dev.kvasir.engine.Batch;
 import dev.kvasir.format.GgufFile;
 import dev.kvasir.kernel.KernelChoice;
@@ -22,6 +23,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** The bundled model on host and device, its test prompt, and the divergence of logits. */
 public final class BundledModel {
@@ -56,12 +58,26 @@ public final class BundledModel {
    * @param cacheBytes limit of the memory of caches
    */
   static CudaEngine device(CacheSpec spec, long cacheBytes) {
+    return divided(1, spec, cacheBytes);
+  }
+
+  /**
+   * Returns the bundled model in several ranges of layers, on the devices of this machine in turn.
+   *
+   * @param cacheBytes limit of the memory of caches
+   */
+  static CudaEngine divided(int ranges, CacheSpec spec, long cacheBytes) {
     try (GgufFile file = BundledFiles.open()) {
       return (CudaEngine)
           new CudaProvider()
               .open(
                   new EngineProvider.LoadRequest(
-                      file, ModelConfig.of(file), List.of(spec), cacheBytes, (done, all) -> {}));
+                      file,
+                      ModelConfig.of(file),
+                      IntStream.range(0, ranges).mapToObj(i -> i % Device.all().size()).toList(),
+                      List.of(spec),
+                      cacheBytes,
+                      (done, all) -> {}));
     }
   }
 

@@ -235,9 +235,14 @@ class FamilyEngineTest {
   }
 
   private LoadRequest request(SafetensorsFolder files, String cache) {
+    return request(files, cache, List.of(0));
+  }
+
+  private LoadRequest request(SafetensorsFolder files, String cache, List<Integer> ordinals) {
     return new LoadRequest(
         files,
         ModelConfig.of(folder),
+        ordinals,
         List.of(CacheSpec.parse(cache)),
         Long.MAX_VALUE,
         (done, all) -> {});
@@ -351,6 +356,24 @@ class FamilyEngineTest {
       float[] wanted = read(engine, whole, tokens, 256, tokens.length);
       float[] found = read(engine, parts, tokens, 100, 256, 300, tokens.length);
       assertThat(found).isEqualTo(wanted);
+    }
+  }
+
+  /** Each range has its own windows, RoPEs, experts and norms. */
+  @ParameterizedTest
+  @FieldSource("FAMILIES")
+  @NeedsDevice
+  void rangesOfLayersOnOneDeviceChangeNoBit(Family family) throws IOException {
+    new RandomFolder(family).write(folder);
+    String cache = "kivi:2,window=32,sinks=5,group=32";
+    try (SafetensorsFolder files = SafetensorsFolder.open(folder);
+        DecoderEngine one = new CudaProvider().open(request(files, cache));
+        DecoderEngine two = new CudaProvider().open(request(files, cache, List.of(0, 0)))) {
+      List<float[]> wanted = logits(one, cache);
+      List<float[]> found = logits(two, cache);
+      for (int i = 0; i < wanted.size(); i++) {
+        assertThat(found.get(i)).as("logits %d of %s", i, family.type()).isEqualTo(wanted.get(i));
+      }
     }
   }
 

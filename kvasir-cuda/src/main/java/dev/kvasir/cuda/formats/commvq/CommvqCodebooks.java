@@ -3,10 +3,14 @@ package dev.kvasir.cuda.formats.commvq;
 import dev.kvasir.codec.commvq.CommvqProfile;
 import dev.kvasir.codec.commvq.CommvqShape;
 import dev.kvasir.codec.commvq.ModelCodebooks;
+import dev.kvasir.codec.commvq.ValueEncoder;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.page.StageCodes;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The codebooks of a model and the settings of the search for codes. Caches with the same instance
@@ -33,6 +37,20 @@ public final class CommvqCodebooks {
     this.firstPosition = firstPosition;
     this.positions = positions;
     this.beam = beam;
+  }
+
+  /** Returns the codebooks of some layers, which are uploaded on their own. */
+  CommvqCodebooks ofLayers(LayerRange range) {
+    int[] layers = IntStream.range(range.first(), range.end()).toArray();
+    List<ValueEncoder> encoders = codebooks.encoders();
+    ModelCodebooks own =
+        new ModelCodebooks(
+            codebooks.layers().subList(range.first(), range.end()),
+            codebooks.rows().subList(range.first(), range.end()),
+            encoders.isEmpty() ? encoders : encoders.subList(range.first(), range.end()),
+            codebooks.rotations().ofLayers(layers),
+            codebooks.keyDim());
+    return new CommvqCodebooks(own, firstPosition, positions, beam);
   }
 
   /** Returns the KV heads whose values share codes. */

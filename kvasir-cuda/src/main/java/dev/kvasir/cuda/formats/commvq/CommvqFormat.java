@@ -15,11 +15,13 @@ import dev.kvasir.cuda.formats.AuxiliaryKernels;
 import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.formats.SequenceTables;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.model.LayerRange;
 import java.util.Locale;
 import java.util.Set;
 import java.util.SortedSet;
@@ -43,6 +45,13 @@ public record CommvqFormat(
   static final SortedSet<Integer> BITS = new TreeSet<>(Set.of(1, 2));
 
   private static final SequenceTables BLOCK_POSITIONS = new BlockPositions();
+
+  @Override
+  public PageFormat ofLayers(LayerRange range) {
+    return codebooks == null
+        ? this
+        : new CommvqFormat(bits, values, scoring, codebooks.ofLayers(range));
+  }
 
   /** Returns the name of attention kernels, which decoded pages have of their own. */
   @Override

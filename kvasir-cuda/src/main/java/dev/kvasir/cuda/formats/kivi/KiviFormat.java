@@ -13,6 +13,7 @@ import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.page.HeadShape;
 import java.util.List;
 import java.util.Set;
@@ -29,8 +30,10 @@ import java.util.zip.CRC32;
  * </pre>
  *
  * @param layers the widths of each layer, or of all; empty if they are not known yet
+ * @param isPart whether further layers on other cards have other widths, so that the kernels are
+ *     those of any widths
  */
-public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
+public record KiviFormat(List<CodeWidths> layers, boolean isPart) implements PageFormat {
   /** Bits that have kernels of their own, if keys and values of all layers have them. */
   private static final Set<Integer> OWN_KERNELS = Set.of(2, 4);
 
@@ -40,6 +43,11 @@ public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
   public KiviFormat {
     boolean areAlike = layers.stream().distinct().count() == 1;
     layers = areAlike ? List.of(layers.getFirst()) : List.copyOf(layers);
+  }
+
+  /** The format of all layers. */
+  public KiviFormat(List<CodeWidths> layers) {
+    this(layers, false);
   }
 
   /** A format with the same bits everywhere. */
@@ -62,6 +70,13 @@ public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
     return new CodeWidths(head.keys().getFirst().bits(), head.values().bits());
   }
 
+  @Override
+  public PageFormat ofLayers(LayerRange range) {
+    return differsByLayer()
+        ? new KiviFormat(layers.subList(range.first(), range.end()), true)
+        : this;
+  }
+
   /** Returns the widths of a layer. */
   public CodeWidths layer(int layer) {
     return layers.get(layers.size() == 1 ? 0 : layer);
@@ -72,7 +87,8 @@ public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
   }
 
   boolean hasOwnKernels() {
-    return layers.size() == 1
+    return !isPart
+        && layers.size() == 1
         && layers.getFirst().areEqual()
         && OWN_KERNELS.contains(layers.getFirst().keys());
   }
@@ -113,6 +129,11 @@ public record KiviFormat(List<CodeWidths> layers) implements PageFormat {
     return differsByLayer()
         ? BY_LAYER
         : first.areEqual() ? first.keys() : first.keys() << 4 | first.values();
+  }
+
+  @Override
+  public boolean storesLayersTogether() {
+    return differsByLayer();
   }
 
   /** Returns a checksum of the widths if layers differ, since these have no common size. */

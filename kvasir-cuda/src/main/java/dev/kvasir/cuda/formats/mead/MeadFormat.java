@@ -3,16 +3,19 @@ package dev.kvasir.cuda.formats.mead;
 import dev.kvasir.attention.AttentionShape;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.cuda.driver.CudaStream;
+import dev.kvasir.cuda.driver.DeviceException;
 import dev.kvasir.cuda.driver.KernelModule;
 import dev.kvasir.cuda.formats.AuxiliaryKernels;
 import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.HeadBlocks;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.formats.SequenceTableFactory;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.model.LayerRange;
 
 /**
  * Mead: residuals of predictions in a {@link BlockLayout}. Attention decodes keys in registers and
@@ -36,6 +39,14 @@ public record MeadFormat(String text, MeadModel model) implements CompactPageFor
   @Override
   public String kernelName() {
     return model != null && model.isDecoded() ? "mead_decoded" : "mead";
+  }
+
+  @Override
+  public PageFormat ofLayers(LayerRange range) {
+    throw new DeviceException(
+        "the cache '%s' has pages of all layers together; with several GPUs expected another cache"
+                .formatted(text)
+            + " or one GPU");
   }
 
   /** Returns the mean bits of a number, rounded down. */

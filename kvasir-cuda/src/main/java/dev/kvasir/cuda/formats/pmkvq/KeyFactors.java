@@ -4,6 +4,7 @@ import dev.kvasir.codec.basis.SmoothingFactors;
 import dev.kvasir.cuda.driver.CudaContext;
 import dev.kvasir.cuda.driver.CudaStream;
 import dev.kvasir.cuda.driver.DeviceMemory;
+import dev.kvasir.model.LayerRange;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -38,6 +39,12 @@ public final class KeyFactors {
       System.arraycopy(layers.get(layer).factors(), 0, all, layer * count, count);
     }
     return Optional.of(new KeyFactors(all));
+  }
+
+  /** Returns the factors of some layers. */
+  KeyFactors ofLayers(LayerRange range) {
+    int each = factors.length / range.all();
+    return new KeyFactors(Arrays.copyOfRange(factors, range.first() * each, range.end() * each));
   }
 
   /** Uploads the factors in the order of layers. */

@@ -11,12 +11,14 @@ import dev.kvasir.cuda.formats.AuxiliaryKernels;
 import dev.kvasir.cuda.formats.CompactPageFormat;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.LayerGroups;
+import dev.kvasir.cuda.formats.PageFormat;
 import dev.kvasir.cuda.formats.PageLevels;
 import dev.kvasir.cuda.formats.PageQuantizer;
 import dev.kvasir.cuda.memory.Fp16Page;
 import dev.kvasir.cuda.memory.PackedPage;
 import dev.kvasir.cuda.memory.PagePool;
 import dev.kvasir.cuda.memory.PagePools;
+import dev.kvasir.model.LayerRange;
 import java.util.List;
 import java.util.Optional;
 
@@ -53,6 +55,17 @@ public record PmkvqFormat(
   /** Returns the format with other factors. */
   public PmkvqFormat withFactors(KeyFactors other) {
     return new PmkvqFormat(keyScales, shift, initialWidth, floors, Optional.of(other));
+  }
+
+  @Override
+  public PageFormat ofLayers(LayerRange range) {
+    List<Integer> own = floors.isEmpty() ? floors : floors.subList(range.first(), range.end());
+    return new PmkvqFormat(
+        keyScales,
+        shift,
+        initialWidth,
+        own.stream().distinct().count() == 1 ? List.of() : own,
+        factors.map(all -> all.ofLayers(range)));
   }
 
   /** Returns the layers that have the same widths at any time. */

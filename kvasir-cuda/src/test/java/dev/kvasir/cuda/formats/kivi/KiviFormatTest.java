@@ -14,6 +14,7 @@ import dev.kvasir.cuda.formats.DeviceCacheConfig;
 import dev.kvasir.cuda.formats.FormatRequest;
 import dev.kvasir.error.InvalidInputException;
 import dev.kvasir.format.GgufFile;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.model.ModelConfig;
 import dev.kvasir.profile.Profile;
 import dev.kvasir.runtime.BundledFiles;
@@ -146,6 +147,28 @@ class KiviFormatTest {
   @ValueSource(strings = {"kivi:2,widths=profile", "kvtuner:3,widths=profile"})
   void aMissingProfileIsNamedLikeOnTheHost(String spec) {
     assertThatThrownBy(() -> config(spec, null)).isInstanceOf(InvalidInputException.class);
+  }
+
+  /** A part whose layers happen to be alike keeps the kernels of the others, which sum alike. */
+  @Test
+  void partsHaveTheWidthsOfTheirLayersAndTheSameKernels() {
+    KiviFormat whole =
+        new KiviFormat(List.of(new CodeWidths(8, 1), new CodeWidths(2, 2), new CodeWidths(2, 2)));
+    KiviFormat first = (KiviFormat) whole.ofLayers(new LayerRange(0, 2, 3));
+    KiviFormat last = (KiviFormat) whole.ofLayers(new LayerRange(1, 2, 3));
+    assertThat(first.layers()).containsExactly(new CodeWidths(8, 1), new CodeWidths(2, 2));
+    assertThat(last.layers()).containsExactly(new CodeWidths(2, 2));
+    assertThat(last).isNotEqualTo(new KiviFormat(2));
+    for (KiviFormat part : List.of(first, last)) {
+      assertThat(part.kernelName()).isEqualTo(whole.kernelName()).isEqualTo("kivi");
+      assertThat(part.maxHeads(64)).isEqualTo(whole.maxHeads(64));
+      assertThat(part.prefillReadsPacked()).isEqualTo(whole.prefillReadsPacked());
+    }
+    CacheShape two = new CacheShape(2, 2, 64);
+    CacheShape one = new CacheShape(1, 2, 64);
+    assertThat(first.packedBytes(two) + whole.ofLayers(new LayerRange(2, 1, 3)).packedBytes(one))
+        .isEqualTo(whole.packedBytes(new CacheShape(3, 2, 64)));
+    assertThat(new KiviFormat(2).ofLayers(new LayerRange(1, 2, 3))).isEqualTo(new KiviFormat(2));
   }
 
   @Test

@@ -12,7 +12,9 @@ import dev.kvasir.codec.pmkvq.KeyScaleAxis;
 import dev.kvasir.codec.pmkvq.PmkvqConfig;
 import dev.kvasir.codec.pmkvq.RightShift;
 import dev.kvasir.cuda.formats.DeviceCacheConfig;
+import dev.kvasir.model.LayerRange;
 import dev.kvasir.profile.Profile;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -68,11 +70,32 @@ class PmkvqFormatProviderTest {
     assertThat(format("pmkvq:2,budget=1MiB,widths=same", profile).floors()).isEmpty();
   }
 
+  @Test
+  void partsHaveTheFloorsAndFactorsOfTheirLayers() {
+    float[] factors = new float[SHAPE.layers() * SHAPE.kvHeads() * SHAPE.headDim()];
+    for (int i = 0; i < factors.length; i++) {
+      factors[i] = 1 + i;
+    }
+    Profile profile =
+        Profile.empty("m")
+            .with(LayerWidths.KEY, new float[] {4, 2, 8}, 3)
+            .with("pmkvq/smoothing", factors, 3, 2, 64);
+    PmkvqFormat whole = format("pmkvq:2,budget=1MiB,keys=token", profile);
+    PmkvqFormat part = (PmkvqFormat) whole.ofLayers(new LayerRange(1, 2, 3));
+    assertThat(part.floors()).containsExactly(2, 8);
+    assertThat(part.groups(2).count()).isEqualTo(2);
+    assertThat(part.factors())
+        .contains(new KeyFactors(Arrays.copyOfRange(factors, 2 * 64, factors.length)));
+    PmkvqFormat last = (PmkvqFormat) whole.ofLayers(new LayerRange(2, 1, 3));
+    assertThat(last.floors()).isEmpty();
+    assertThat(last.groups(1).count()).isOne();
+  }
+
   /** Caches of one profile share their device resources. */
   @Test
   void formatsWithTheSameFactorsAreEqual() {
     float[] factors = new float[SHAPE.layers() * SHAPE.kvHeads() * SHAPE.headDim()];
-    java.util.Arrays.fill(factors, 2);
+    Arrays.fill(factors, 2);
     Profile profile = Profile.empty("m").with("pmkvq/smoothing", factors, 3, 2, 64);
     PmkvqFormat smoothed = format("pmkvq:2,budget=1MiB,keys=token", profile);
     assertThat(smoothed.factors()).isPresent();
