@@ -50,8 +50,8 @@ final class BlockGemm implements AutoCloseable {
   private static final int TILE_OVERHEAD = 24;
 
   /**
-   * Columns that are multiplied in the time in which a thread block leaves its sums of a tile and
-   * the last one adds those of all, measured for tiles of 32 rows.
+   * Columns that are multiplied in about the time in which thread blocks leave their sums of a tile
+   * and the last one adds them.
    */
   private static final int SHARING_COLUMNS = 730;
 

@@ -40,9 +40,7 @@ final class BlockKernels implements AutoCloseable {
         .block(DecoderKernels.PART_THREADS);
   }
 
-  /**
-   * Sets whether kernels start while the previous one ends. Products of a few rows always do.
-   */
+  /** Sets whether kernels start while the previous one ends. Products of a few rows always do. */
   void overlap(boolean early) {
     normalize.programmaticDependent(early);
     activate.programmaticDependent(early);

@@ -36,6 +36,7 @@ public final class DecoderKernels implements AutoCloseable {
 
   /** Rows up to which a thread takes as little of a row as it can: there are processors enough. */
   private static final int FEW_ROWS = 8;
+
   private static final int ROTATE_BYTES = 112;
   private static final int ALL_HEADS_BYTES = 40;
   private static final int ANGLE_BYTES = 2 * Float.BYTES;
@@ -378,7 +379,8 @@ public final class DecoderKernels implements AutoCloseable {
 
   /**
    * Adds biases, normalizes heads, applies RoPE with the angles of the step ({@link
-   * #computeAngles}), and writes queries as halves and keys and values to their pages. Norms of all heads together run before, in a kernel of their own.
+   * #computeAngles}), and writes queries as halves and keys and values to their pages. Norms of all
+   * heads together run before, in a kernel of their own.
    *
    * @param index of the layer
    * @param layerOffset offset of the layer's fp16 pages

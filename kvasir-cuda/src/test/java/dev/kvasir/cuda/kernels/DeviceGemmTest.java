@@ -95,7 +95,10 @@ class DeviceGemmTest extends DeviceTestCase {
             new StackedMatrices(
                 List.of(
                     DeviceMatrix.of(
-                        device.context, device.stream, format(type, MANY_COLUMNS), List.of(tensor)))));
+                        device.context,
+                        device.stream,
+                        format(type, MANY_COLUMNS),
+                        List.of(tensor)))));
     DecoderKernels kernels = launches(stack);
     DeviceActivations rows =
         device.own(DeviceActivations.of(device.context, all, MANY_COLUMNS, List.of(stack)));
