@@ -17,6 +17,18 @@ public interface EngineProvider {
   Optional<String> unavailableReason();
 
   /**
+   * A device of this machine.
+   *
+   * @param memoryBytes all of its memory
+   */
+  record DeviceDescription(String name, long memoryBytes) {}
+
+  /** Returns the devices of this machine by their index; none if they are not known. */
+  default List<DeviceDescription> devices() {
+    return List.of();
+  }
+
+  /**
    * A model to load.
    *
    * @param file GGUF file or Hugging Face folder of the weights; closed once they are loaded

@@ -22,9 +22,13 @@ import java.util.function.Predicate;
  * @param outline the model
  * @param profile its calibration profile
  * @param supports whether the device supports a cache
+ * @param deviceBytes memory of the device; empty if that is the machine's
  */
 public record AutoCache(
-    ModelOutline outline, Optional<Profile> profile, Predicate<CacheSpec> supports) {
+    ModelOutline outline,
+    Optional<Profile> profile,
+    Predicate<CacheSpec> supports,
+    OptionalLong deviceBytes) {
 
   public static boolean isAuto(String spec) {
     return spec.equals(CacheChoice.AUTO);
@@ -35,7 +39,7 @@ public record AutoCache(
    *
    * @param tokens the longest context
    * @param memoryBytes memory for one sequence; empty for half of what the weights leave of the
-   *     machine's memory
+   *     device's memory
    * @param draftBytes what the cache of a draft model takes of it
    */
   public CacheChoice choose(int tokens, OptionalLong memoryBytes, long draftBytes) {
@@ -65,7 +69,7 @@ public record AutoCache(
   }
 
   private long defaultMemory() {
-    OptionalLong total = MachineMemory.total();
+    OptionalLong total = deviceBytes.isPresent() ? deviceBytes : MachineMemory.total();
     if (total.isEmpty()) {
       throw new InvalidInputException(
           "--kv is auto and the memory of this machine is unknown; expected --kv-memory SIZE");

@@ -10,8 +10,10 @@ import dev.kvasir.format.TensorSource;
 import dev.kvasir.runtime.DeviceChoice;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.spi.EngineProvider;
+import dev.kvasir.spi.EngineProvider.DeviceDescription;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.ServiceLoader;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -86,11 +88,7 @@ public final class DeviceArguments {
   public Predicate<CacheSpec> supportedCaches(
       ModelArguments model, ModelOutline outline, boolean stores) {
     Device requested = requestedDevice();
-    Optional<EngineProvider> provider =
-        ServiceLoader.load(EngineProvider.class).stream()
-            .map(ServiceLoader.Provider::get)
-            .filter(each -> each.unavailableReason().isEmpty())
-            .findFirst();
+    Optional<EngineProvider> provider = availableProvider();
     if (requested.equals(Device.CPU)
         || stores && requested.equals(Device.AUTO)
         || provider.isEmpty()) {
@@ -99,6 +97,31 @@ public final class DeviceArguments {
     Predicate<CacheSpec> supported =
         spec -> isSupported(spec, provider.get(), requested, model, outline);
     return stores ? supported.and(spec -> isStorable(spec, provider.get())) : supported;
+  }
+
+  private static Optional<EngineProvider> availableProvider() {
+    return ServiceLoader.load(EngineProvider.class).stream()
+        .map(ServiceLoader.Provider::get)
+        .filter(each -> each.unavailableReason().isEmpty())
+        .findFirst();
+  }
+
+  /** Returns the memory of the GPUs that are named; empty if none are, or they are not there. */
+  public OptionalLong memoryBytes() {
+    Device requested = requestedDevice();
+    return requested.kind() == Device.Kind.CUDA
+        ? memoryBytes(
+            requested.numbers(), availableProvider().map(EngineProvider::devices).orElse(List.of()))
+        : OptionalLong.empty();
+  }
+
+  /** Returns the memory of some devices, each counted once. */
+  static OptionalLong memoryBytes(List<Integer> numbers, List<DeviceDescription> devices) {
+    List<Integer> distinct = numbers.stream().distinct().toList();
+    return distinct.stream().allMatch(number -> number < devices.size())
+        ? OptionalLong.of(
+            distinct.stream().mapToLong(number -> devices.get(number).memoryBytes()).sum())
+        : OptionalLong.empty();
   }
 
   private static boolean isStorable(CacheSpec spec, EngineProvider provider) {

@@ -100,7 +100,8 @@ final class RunArguments {
         new AutoCache(
                 outline,
                 given.or(() -> model.profile(null)),
-                device.supportedCaches(model, outline, saves))
+                device.supportedCaches(model, outline, saves),
+                device.memoryBytes())
             .choose(
                 tokens,
                 memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()),

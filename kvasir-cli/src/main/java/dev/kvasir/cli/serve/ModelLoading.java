@@ -42,7 +42,10 @@ public record ModelLoading(
   CacheChoice choose(
       ModelArguments model, ModelOutline outline, Optional<Profile> profile, int tokens) {
     return new AutoCache(
-            outline, profile, device.supportedCaches(model, outline, service.hasStore()))
+            outline,
+            profile,
+            device.supportedCaches(model, outline, service.hasStore()),
+            device.memoryBytes())
         .choose(tokens, OptionalLong.of(service.cacheBytes()), speculation.draftBytes(tokens));
   }
 

@@ -10,6 +10,7 @@ import dev.kvasir.hub.HubSettings;
 import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.runtime.BundledFiles;
 import dev.kvasir.spi.EngineProvider;
+import dev.kvasir.spi.EngineProvider.DeviceDescription;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.ServiceLoader;
+import java.util.stream.Collectors;
 
 /** What {@link Doctor} checks. */
 final class MachineChecks {
@@ -100,7 +102,19 @@ final class MachineChecks {
         .get()
         .unavailableReason()
         .map(reason -> Check.ok("GPU", "not used: " + reason))
-        .orElseGet(() -> Check.ok("GPU", "an NVIDIA card; --device auto uses it where it can"));
+        .orElseGet(() -> gpus(provider.get().devices()));
+  }
+
+  static Check gpus(List<DeviceDescription> gpus) {
+    String all =
+        gpus.stream()
+            .map(gpu -> "%s with %s".formatted(gpu.name(), Units.bytes(gpu.memoryBytes())))
+            .collect(Collectors.joining(", "));
+    String use =
+        gpus.size() > 1
+            ? "--device auto uses the first, cuda:0,cuda:1 divides a model over two"
+            : "--device auto uses it where it can";
+    return Check.ok("GPU", "%s; %s".formatted(all, use));
   }
 
   static Check memory(OptionalLong total, OptionalLong available) {

@@ -3,9 +3,11 @@ package dev.kvasir.cli.setup;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvasir.cli.CommandRun;
+import dev.kvasir.spi.EngineProvider.DeviceDescription;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +34,16 @@ class DoctorTest {
     assertThat(enough.isOk()).isTrue();
     Check unknown = MachineChecks.memory(OptionalLong.empty(), OptionalLong.empty());
     assertThat(unknown.finding()).contains("unknown");
+  }
+
+  @Test
+  void gpusAreListedWithTheirMemory() {
+    DeviceDescription gpu = new DeviceDescription("NVIDIA L4", 24L << 30);
+    assertThat(MachineChecks.gpus(List.of(gpu)).finding())
+        .isEqualTo("NVIDIA L4 with 24.0 GiB; --device auto uses it where it can");
+    assertThat(MachineChecks.gpus(List.of(gpu, gpu)).finding())
+        .startsWith("NVIDIA L4 with 24.0 GiB, NVIDIA L4 with 24.0 GiB; ")
+        .contains("cuda:0,cuda:1");
   }
 
   @Test

@@ -29,6 +29,13 @@ public final class CudaProvider implements EngineProvider {
   }
 
   @Override
+  public List<DeviceDescription> devices() {
+    return Device.all().stream()
+        .map(device -> new DeviceDescription(device.name(), device.memoryBytes()))
+        .toList();
+  }
+
+  @Override
   public void check(LoadRequest request) {
     FileWeightSource.check(request.file(), request.config());
     ModelConfig config = request.config();
