@@ -358,12 +358,29 @@ EXPORT void KERNEL(expand)(float *out, i32 out_at, const uint8_t *source, i64 of
 #define DENSE_COLUMNS 1
 #endif
 
+// A processor's own prefetching starts anew in every page of 4 KiB, which costs a quarter of the bandwidth where rows of
+// one head after another are read. Long rows are read from several places at once and gain nothing. On ARM, products of
+// a few rows take longer than their bytes.
+#if defined(__x86_64__)
+#define AHEAD_BYTES 8192
+#else
+#define AHEAD_BYTES 0
+#endif
+#define LINE_BYTES 64
+#define LONG_ROW_BYTES 1024
+
+INLINE void fetch(const uint8_t *at, i64 bytes) {
+  for (i64 i = 0; i < bytes; i += LINE_BYTES) __builtin_prefetch(at + i);
+}
+
 INLINE void dense_products(const float *a, i32 a_rows, const uint8_t *b, i32 b_rows, i64 columns, float *c,
                            i64 c_stride, const int kind) {
   i64 row_bytes = columns * (kind == FLOATS ? 4 : 2);
+  const uint8_t *fetched = AHEAD_BYTES && row_bytes < LONG_ROW_BYTES ? b + b_rows * row_bytes : b;
   i32 j = 0;
   for (; j + DENSE_COLUMNS <= b_rows; j += DENSE_COLUMNS) {
     const uint8_t *from = b + j * row_bytes;
+    if (from + AHEAD_BYTES < fetched) fetch(from + AHEAD_BYTES, DENSE_COLUMNS * row_bytes);
     i32 i = 0;
     for (; i + DENSE_ROWS <= a_rows; i += DENSE_ROWS) {
       dot_tile(a + i * columns, columns, DENSE_ROWS, from, row_bytes, DENSE_COLUMNS, columns, c + i * c_stride + j,
@@ -392,15 +409,27 @@ EXPORT void KERNEL(dense_products)(const float *a, i32 a_rows, float *c, i32 c_a
   }
 }
 
-// Computes the sum over all tokens first, then adds it.
+// Vectors of channels that a pass over the tokens sums. Fewer passes read more of a row at a time.
+#if LANES == 16
+#define HALF_SUM_VECTORS 4
+#else
+#define HALF_SUM_VECTORS SUM_VECTORS
+#endif
+
+// Computes the sum over all tokens first, then adds it. Fetches the same channels of a row some rows ahead, if not 0, and
+// behind the last one those of the next pass.
 INLINE void half_sums_of(const float *w, i64 w_stride, const int rows, const uint16_t *v, i64 v_stride, i32 tokens,
-                         float *out, i64 out_stride, const int vectors, const int brains) {
-  Floats sums[4][SUM_VECTORS];
+                         float *out, i64 out_stride, const int vectors, const int brains, i32 ahead) {
+  Floats sums[4][HALF_SUM_VECTORS];
   UNROLL for (int i = 0; i < rows; i++) {
     UNROLL for (int d = 0; d < vectors; d++) sums[i][d] = all(0);
   }
   for (i32 t = 0; t < tokens; t++) {
-    Floats x[SUM_VECTORS];
+    if (ahead) {
+      i64 later = t + ahead < tokens ? (t + ahead) * v_stride : (t + ahead - tokens) * v_stride + vectors * LANES;
+      fetch((const uint8_t *)(v + later), 2 * vectors * LANES);
+    }
+    Floats x[HALF_SUM_VECTORS];
     UNROLL for (int d = 0; d < vectors; d++) x[d] = load_16(v + t * v_stride + d * LANES, brains);
     UNROLL for (int i = 0; i < rows; i++) {
       Floats weight = all(w[i * w_stride + t]);
@@ -417,12 +446,19 @@ INLINE void half_sums_of(const float *w, i64 w_stride, const int rows, const uin
 
 INLINE void half_sums_of_rows(const float *w, i64 w_stride, const int rows, const uint16_t *v, i32 tokens, i32 columns,
                               float *out, i64 out_stride, const int brains) {
-  i32 d = 0;
+  i32 d = 0, ahead = AHEAD_BYTES / (2 * columns);
+#if HALF_SUM_VECTORS > SUM_VECTORS
+  for (; d + HALF_SUM_VECTORS * LANES <= columns; d += HALF_SUM_VECTORS * LANES) {
+    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, HALF_SUM_VECTORS, brains, ahead);
+  }
+#endif
   for (; d + SUM_VECTORS * LANES <= columns; d += SUM_VECTORS * LANES) {
-    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, SUM_VECTORS, brains);
+    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, SUM_VECTORS, brains,
+                 2 * d % LINE_BYTES ? 0 : ahead);
   }
   for (; d + LANES <= columns; d += LANES) {
-    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, 1, brains);
+    half_sums_of(w, w_stride, rows, v + d, columns, tokens, out + d, out_stride, 1, brains,
+                 2 * d % LINE_BYTES ? 0 : ahead);
   }
   for (; d < columns; d++) {
     for (int i = 0; i < rows; i++) {

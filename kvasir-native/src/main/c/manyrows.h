@@ -112,7 +112,7 @@ INLINE void many_sums(const float *w, i64 w_stride, i32 rows, const uint16_t *v,
   for (; d + LANES <= columns; d += LANES) {
     for (i64 i = 0; i < rows; i++) {
       float *to = out + i * out_stride + d;
-      half_sums_of(w + i * w_stride, w_stride, 1, v + d, columns, tokens, to, out_stride, 1, brains);
+      half_sums_of(w + i * w_stride, w_stride, 1, v + d, columns, tokens, to, out_stride, 1, brains, 0);
     }
   }
   for (; d < columns; d++) {

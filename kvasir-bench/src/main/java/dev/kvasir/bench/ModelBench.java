@@ -68,6 +68,13 @@ final class ModelBench implements Callable<Integer> {
   private int tokens;
 
   @Option(
+      names = "--warm-ups",
+      defaultValue = "4",
+      paramLabel = "N",
+      description = "Turns before, which are not counted (default: ${DEFAULT-VALUE}).")
+  private int warmUps;
+
+  @Option(
       names = "--rounds",
       defaultValue = "7",
       paramLabel = "N",
@@ -88,6 +95,7 @@ final class ModelBench implements Callable<Integer> {
   public Integer call() throws IOException {
     check("--prompt-tokens", promptTokens, 16);
     check("--tokens", tokens, 1);
+    check("--warm-ups", warmUps, 0);
     check("--rounds", rounds, 1);
     check("--threads", threads, 0);
     int threadCount = BenchModelArguments.threadCount(threads);
@@ -139,7 +147,7 @@ final class ModelBench implements Callable<Integer> {
         prefillEngines.add(llama.withPrompt(longPrompt.text()));
         decodeEngines.add(llama.withPrompt(shortPrompt.text()));
       }
-      Race race = new Race(longPrompt.ids().length, tokens, rounds);
+      Race race = new Race(longPrompt.ids().length, tokens, warmUps, rounds);
       List<Race.Speed> speeds =
           race.run(
               prefillEngines,

@@ -9,11 +9,10 @@ import java.util.function.IntConsumer;
 /**
  * Alternates engines within one run, so that load on the machine affects all of them, and returns
  * medians.
+ *
+ * @param warmUps rounds for compilation that are not counted
  */
-record Race(int promptTokens, int generatedTokens, int rounds) {
-  /** Rounds for compilation and warm-up that are not counted. */
-  private static final int WARM_UPS = 4;
-
+record Race(int promptTokens, int generatedTokens, int warmUps, int rounds) {
   /** Fewer rounds say nothing about their spread. */
   private static final int MIN_SPREAD = 3;
 
@@ -28,7 +27,7 @@ record Race(int promptTokens, int generatedTokens, int rounds) {
       List<BenchEngine> prefillEngines, List<BenchEngine> decodeEngines, IntConsumer roundsDone) {
     double[][] prompt = new double[prefillEngines.size()][rounds];
     double[][] generation = new double[prefillEngines.size()][rounds];
-    for (int round = -WARM_UPS; round < rounds; round++) {
+    for (int round = -warmUps; round < rounds; round++) {
       for (int i = 0; i < prefillEngines.size(); i++) {
         long prefillNanos = prefillEngines.get(i).prefill();
         long decodeNanos = decodeEngines.get(i).generate(generatedTokens);

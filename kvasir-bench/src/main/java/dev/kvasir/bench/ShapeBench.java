@@ -46,7 +46,7 @@ final class ShapeBench implements Callable<Integer> {
       names = "--type",
       defaultValue = "q8_0",
       paramLabel = "TYPE",
-      description = "q8_0 or q4_k (default: ${DEFAULT-VALUE}).")
+      description = "q8_0, q4_k, q6_k, f16 or bf16 (default: ${DEFAULT-VALUE}).")
   private String type;
 
   @Option(names = "--out", required = true, paramLabel = "FILE", description = "Where it goes.")

@@ -17,7 +17,17 @@ class ModelBenchTest {
   @Test
   void printsBothSpeedsAndTheGarbageOfAToken() {
     int exitCode =
-        commandLine().execute("--alone", "--rounds", "1", "--prompt-tokens", "32", "--tokens", "4");
+        commandLine()
+            .execute(
+                "--alone",
+                "--rounds",
+                "1",
+                "--warm-ups",
+                "0",
+                "--prompt-tokens",
+                "32",
+                "--tokens",
+                "4");
     assertThat(exitCode).isZero();
     assertThat(out.toString(StandardCharsets.UTF_8))
         .containsPattern("kvasir +\\d+ +\\d+")
@@ -70,7 +80,7 @@ class ModelBenchTest {
     StringBuilder order = new StringBuilder();
     List<BenchEngine> contenders =
         List.of(new Scripted("a", order, 10), new Scripted("b", order, 20));
-    List<Race.Speed> speeds = new Race(100, 50, 2).run(contenders, contenders, round -> {});
+    List<Race.Speed> speeds = new Race(100, 50, 4, 2).run(contenders, contenders, round -> {});
     assertThat(order.toString()).endsWith("aabbaabb");
     assertThat(speeds.get(0).prompt() / speeds.get(1).prompt()).isEqualTo(2);
   }

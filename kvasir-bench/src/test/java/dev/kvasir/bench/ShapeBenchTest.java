@@ -3,6 +3,8 @@ package dev.kvasir.bench;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
+import dev.kvasir.format.GgufFile;
+import dev.kvasir.format.Tensor;
 import dev.kvasir.runtime.GenerationSettings;
 import dev.kvasir.runtime.LoadedModel;
 import dev.kvasir.runtime.ModelSession;
@@ -11,20 +13,22 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import picocli.CommandLine;
 
 class ShapeBenchTest {
   @TempDir private Path folder;
 
-  @Test
-  void aModelOfRandomWeightsIsLoadedAndGenerates() {
+  @ParameterizedTest
+  @EnumSource
+  void aModelOfRandomWeightsIsLoadedAndGenerates(RandomWeightType type) {
     Path file = folder.resolve("one-layer.gguf");
-    RandomModelFile.write(
-        file, ModelPreset.of("tinyllama"), 1, RandomWeightType.of("q4_k"), (done, inAll) -> {});
+    RandomModelFile.write(file, ModelPreset.of("tinyllama"), 1, type, (done, inAll) -> {});
     try (LoadedModel model = LoadedModel.load(file);
         ModelSession session = model.newSession()) {
       assertThat(model.config().layers()).isEqualTo(1);
@@ -32,6 +36,14 @@ class ShapeBenchTest {
       assertThat(model.config().keyDim()).isEqualTo(64);
       GenerationSettings two = GenerationSettings.greedy().withMaxTokens(2);
       assertThat(session.generate("Once", two, piece -> {}).generatedTokens()).isEqualTo(2);
+    }
+    try (GgufFile stored = GgufFile.open(file)) {
+      Tensor weights = stored.find("output.weight").orElseThrow();
+      assertThat(weights.type().name()).isEqualTo(type.name());
+      float[] row = new float[ModelPreset.TINYLLAMA.width];
+      weights.type().decode(weights.data(), 0, row.length, row, 0);
+      double square = IntStream.range(0, row.length).mapToDouble(i -> row[i] * row[i]).sum();
+      assertThat(Math.sqrt(square)).isBetween(0.5, 2.0);
     }
   }
 

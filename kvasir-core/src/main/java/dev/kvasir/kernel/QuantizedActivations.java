@@ -26,6 +26,7 @@ public final class QuantizedActivations {
   private float[] sums = {}; // (rows, columns / SUM_GROUP)
   private Views views = new Views(codes, scales, codeSums, sums);
   private float[] unquantized = {}; // (rows, columns), of kernels that compute in floats
+  private final WordFactors wordFactors = new WordFactors(); // of a single row
 
   /** Resizes to new dimensions; the caller then quantizes each row. */
   public void begin(int newRows, int newColumns) {
@@ -35,6 +36,7 @@ public final class QuantizedActivations {
     }
     rows = newRows;
     columns = newColumns;
+    wordFactors.clear();
     int values = Math.multiplyExact(rows, columns);
     if (codes.length < values) {
       codes = new byte[values];
@@ -62,6 +64,15 @@ public final class QuantizedActivations {
 
   public Views views() {
     return views;
+  }
+
+  /** Prepares the only row for products of {@link TileProducts}. */
+  void setWordFactors() {
+    wordFactors.set(codes, 0, columns);
+  }
+
+  WordFactors wordFactors() {
+    return wordFactors;
   }
 
   /** Keeps the rows as they are, for kernels that compute with floats. */
@@ -121,6 +132,7 @@ public final class QuantizedActivations {
    * with a non-finite value gets scale NaN, so that products propagate it.
    */
   public void quantize(int row, float[] x, int at) {
+    wordFactors.clear();
     for (int start = 0; start < columns; start += GROUP) {
       quantizeGroup(x, at + start, row * columns + start);
     }

@@ -27,7 +27,7 @@ final class ScalarGemm implements GemmKernels {
   private static final int TILE_ROWS = QuantizedWeights.TILE_ROWS;
 
   /** Makes the lower three bytes of a word unsigned; the highest stays signed. */
-  private static final int LIFT = 0x00808080;
+  static final int LIFT = 0x00808080;
 
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -36,6 +36,9 @@ final class ScalarGemm implements GemmKernels {
   public void quantize(QuantizedActivations activations, float[] x, int first, int end) {
     for (int row = first; row < end; row++) {
       activations.quantize(row, x, row * activations.columns());
+    }
+    if (activations.rows() == 1) {
+      activations.setWordFactors();
     }
   }
 
@@ -49,6 +52,13 @@ final class ScalarGemm implements GemmKernels {
       RowBlock out,
       TileWorkspace workspace) {
     matrix.requireOutputs(firstRow, out);
+    if (TileProducts.fits(matrix) && activations.wordFactors().isSet()) {
+      TileProducts products = workspace.products();
+      for (int tile = firstTile; tile < endTile; tile++) {
+        products.multiply(matrix, tile, activations, out.values(), out.at(0) + tile * TILE_ROWS);
+      }
+      return;
+    }
     WeightPanel panel = workspace.panel();
     for (int tile = firstTile; tile < endTile; tile += WeightPanel.TILES) {
       panel.begin(out.rows());

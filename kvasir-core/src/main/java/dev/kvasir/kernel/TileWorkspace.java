@@ -13,6 +13,7 @@ public final class TileWorkspace {
   private final RowBlock activationRows = new RowBlock();
   private final RowBlock weightRows = new RowBlock();
   private ScalarGemm.WeightPanel panel; // null until first used
+  private TileProducts products; // null until first used
 
   /** Returns a buffer for the tile as bytes, for native kernels. */
   public MemorySegment bytes(int count) {
@@ -28,6 +29,14 @@ public final class TileWorkspace {
       panel = new ScalarGemm.WeightPanel();
     }
     return panel;
+  }
+
+  /** Returns scratch memory for products with one row of activations, for the Java kernels. */
+  TileProducts products() {
+    if (products == null) {
+      products = new TileProducts();
+    }
+    return products;
   }
 
   /** Returns a buffer for the tile's codes or weights as floats. */

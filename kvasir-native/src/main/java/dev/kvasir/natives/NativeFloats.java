@@ -8,6 +8,9 @@ final class NativeFloats implements FloatKernels {
   /** Multiplications per call, about 40 microseconds of work. */
   private static final CallBudget PRODUCTS_PER_CALL = new CallBudget(1 << 19);
 
+  /** Rows of a register tile. Fewer would read the other operand more often. */
+  private static final int TILE_ROWS = 4;
+
   private static final NativeFunction PRODUCTS = rowsAndRows("products");
   private static final NativeFunction WEIGHTED_SUMS = rowsAndRows("weighted_sums");
 
@@ -29,13 +32,22 @@ final class NativeFloats implements FloatKernels {
     call(WEIGHTED_SUMS, weights, v, out);
   }
 
+  /** Returns whole register tiles, also where two rows are within the budget. */
+  private static int rowsPerCall(int rows, long each) {
+    int perCall = PRODUCTS_PER_CALL.itemsPerCall(rows, each);
+    if (perCall >= rows || perCall < TILE_ROWS / 2) {
+      return perCall;
+    }
+    return Math.max(TILE_ROWS, perCall - perCall % TILE_ROWS);
+  }
+
   /** Calls a function with a range of rows of the first and last operand at a time. */
   private static void call(NativeFunction function, RowBlock a, RowBlock b, RowBlock c) {
     Bounds.check(a);
     Bounds.check(b);
     Bounds.check(c);
     int rows = a.rows();
-    int perCall = PRODUCTS_PER_CALL.itemsPerCall(rows, (long) b.rows() * b.width());
+    int perCall = rowsPerCall(rows, (long) b.rows() * b.width());
     for (int row = 0; row < rows; row += perCall) {
       try {
         function.handle.invokeExact(

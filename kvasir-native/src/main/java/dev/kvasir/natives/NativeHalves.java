@@ -33,6 +33,15 @@ final class NativeHalves implements HalfKernels {
   /** Minimum rows per call, if there are as many. */
   private static final int MIN_ROWS_PER_CALL = 16;
 
+  /**
+   * Columns up to which a register tile of rows fits into {@link CallScratch}, converted to floats.
+   * Of longer rows, fewer would be multiplied at a time than there are registers for.
+   */
+  private static final int MAX_SCRATCH_COLUMNS = 1024;
+
+  /** Rows of long matrices that are converted to floats at a time. */
+  private static final int MAX_EXPANDED_ROWS = 64;
+
   /** Tokens whose values fit into {@link CallScratch}. */
   private static final int MAX_TOKENS = 128;
 
@@ -76,7 +85,7 @@ final class NativeHalves implements HalfKernels {
       float[] a, DenseMatrix b, int firstRow, RowBlock c, TileWorkspace workspace) {
     int columns = b.columns();
     boolean many = c.rows() >= MANY && b.precision() != Precision.F32;
-    if (many && columns > CallScratch.FLOATS) {
+    if (many && (columns > CallScratch.FLOATS || isLong(c.width(), columns))) {
       expandAndMultiply(a, b, firstRow, c, workspace);
       return;
     }
@@ -89,6 +98,10 @@ final class NativeHalves implements HalfKernels {
     } else {
       fewProducts(a, b, firstRow, c);
     }
+  }
+
+  private static boolean isLong(int rows, int columns) {
+    return columns > MAX_SCRATCH_COLUMNS && rows <= MAX_EXPANDED_ROWS;
   }
 
   private void expandAndMultiply(

@@ -47,6 +47,19 @@ public abstract class DenseContract {
 
   @ParameterizedTest
   @EnumSource(Precision.class)
+  void longRowsWithThoseOfAPrompt(Precision precision) {
+    try (Arena arena = Arena.ofConfined()) {
+      for (int columns : new int[] {1024, 1050, 8209}) {
+        DenseMatrix matrix = weights(arena, precision, columns);
+        for (int count : new int[] {11, 12, 21, 100}) {
+          assertAgree(matrix, gaussians(count * columns), count, 2, count == 100 ? 16 : 5);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Precision.class)
   void whatIsNoNumberStaysWithItsRow(Precision precision) {
     try (Arena arena = Arena.ofConfined()) {
       for (int columns : new int[] {16, 37, 128}) {
