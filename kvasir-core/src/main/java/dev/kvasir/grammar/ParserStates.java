@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Parses texts byte by byte, as a lazily determinized automaton. A state is a set of
@@ -122,13 +121,20 @@ final class ParserStates {
           follow(configuration);
         }
       }
-      Set<Configuration> configurations =
-          reached.stream()
-              .filter(configuration -> automaton.consumesBytes(configuration.state()))
-              .limit(MAX_CONFIGURATIONS)
-              .collect(Collectors.toCollection(LinkedHashSet::new));
-      ParserState.Key key = new ParserState.Key(configurations, isAccepting);
+      ParserState.Key key = new ParserState.Key(consuming(), isAccepting);
       return cache.computeIfAbsent(key, k -> new ParserState(k, automaton.byteOfClass.length));
+    }
+
+    /** Returns the configurations that consume a byte. A stream would take longer than they do. */
+    private Set<Configuration> consuming() {
+      Set<Configuration> consuming = new LinkedHashSet<>();
+      for (Configuration configuration : reached) {
+        if (consuming.size() < MAX_CONFIGURATIONS
+            && automaton.consumesBytes(configuration.state())) {
+          consuming.add(configuration);
+        }
+      }
+      return consuming;
     }
 
     private void returnFrom(CallStack stack) {

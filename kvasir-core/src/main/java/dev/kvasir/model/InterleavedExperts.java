@@ -6,7 +6,6 @@ import dev.kvasir.format.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.stream.IntStream;
 
@@ -22,10 +21,10 @@ import java.util.stream.IntStream;
  */
 record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
     implements ExpertLayout {
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
+
+  /** Columns that are read together: 64 bytes and more of each line. */
+  private static final int TILE = 32;
 
   @Override
   public void plan(TensorPlan plan, int layer) {
@@ -83,23 +82,34 @@ record InterleavedExperts(ExpertConfig experts, int hidden, TensorNames names)
     GgmlType type = tensor.type();
     int rows = outputs / step;
     MemorySegment to = memory.allocate(type.bytesFor((long) rows * inputs));
-    IntStream.range(0, rows)
+    int shorts = (int) (tensor.data().byteSize() / Short.BYTES / ((long) inputs * outputs));
+    Columns columns = new Columns(tensor.data(), inputs, outputs, shorts);
+    IntStream.range(0, Math.ceilDiv(rows, TILE))
+        .map(tile -> tile * TILE)
         .parallel()
-        .forEach(row -> copyColumn(tensor.data(), outputs, first + row * step, inputs, to, row));
+        .forEach(
+            row -> columns.copy(first + row * step, step, Math.min(TILE, rows - row), to, row));
     return new Tensor(tensor.name(), type, new long[] {rows, inputs}, to);
   }
 
-  private static void copyColumn(
-      MemorySegment from, int outputs, int output, int inputs, MemorySegment to, int row) {
-    boolean wide = from.byteSize() == (long) outputs * inputs * Integer.BYTES;
-    for (int input = 0; input < inputs; input++) {
-      long at = (long) input * outputs + output;
-      long place = (long) row * inputs + input;
-      if (wide) {
-        to.set(INT, place * Integer.BYTES, from.get(INT, at * Integer.BYTES));
-      } else {
-        to.set(SHORT, place * Short.BYTES, from.get(SHORT, at * Short.BYTES));
+  /** A matrix with inputs outermost, of numbers of one or two shorts. */
+  private record Columns(MemorySegment from, int inputs, int outputs, int shorts) {
+
+    /** Copies every {@code step}th column from {@code first} on to rows from {@code row} on. */
+    void copy(int first, int step, int count, MemorySegment to, int row) {
+      short[] line = new short[((count - 1) * step + 1) * shorts];
+      short[] tile = new short[count * inputs * shorts];
+      for (int input = 0; input < inputs; input++) {
+        long at = ((long) input * outputs + first) * shorts * Short.BYTES;
+        MemorySegment.copy(from, SHORT, at, line, 0, line.length);
+        for (int i = 0; i < count; i++) {
+          for (int part = 0; part < shorts; part++) {
+            tile[(i * inputs + input) * shorts + part] = line[i * step * shorts + part];
+          }
+        }
       }
+      long place = (long) row * inputs * shorts * Short.BYTES;
+      MemorySegment.copy(tile, 0, to, SHORT, place, tile.length);
     }
   }
 }

@@ -18,7 +18,7 @@ import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -36,7 +36,7 @@ class ForkedAttentionTest {
   private static final int QUERY = HEADS.queryHeads() * HEADS.headDim();
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
   private final WorkerPool alone = new WorkerPool(1);
-  private final Random random = new Random(29);
+  private final SplittableRandom random = new SplittableRandom(29);
   private final ModelTables tables = new ModelTables();
   private final CacheContext context =
       CacheContext.unknown()

@@ -10,7 +10,7 @@ import dev.kvasir.kernel.KernelChoice;
 import dev.kvasir.kernel.Kernels;
 import dev.kvasir.kernel.WorkerPool;
 import java.util.Arrays;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,7 +44,7 @@ class LatentAttentionTest {
     try (KvCache latent = filled(spec, shape, ValueOrigin.IN_KEYS, length);
         KvCache stored = filled(spec, shape, ValueOrigin.STORED, length)) {
       for (int rows : new int[] {1, 2, 70}) {
-        float[] queries = gaussian(new Random(rows), rows * heads * keyDim);
+        float[] queries = gaussian(new SplittableRandom(rows), rows * heads * keyDim);
         assertThat(attended(shape, latent, rows, queries, ALL))
             .isEqualTo(attended(shape, stored, rows, queries, ALL));
         assertThat(attended(shape, latent, rows, queries, 150))
@@ -62,7 +62,7 @@ class LatentAttentionTest {
     try (KvCache latent = filled(spec, shape, ValueOrigin.IN_KEYS, length);
         KvCache expanded = expanded(latent, shape, length)) {
       for (int rows : new int[] {1, 70}) {
-        float[] queries = gaussian(new Random(rows), rows * heads * keyDim);
+        float[] queries = gaussian(new SplittableRandom(rows), rows * heads * keyDim);
         float[] found = attended(shape, latent, rows, queries, ALL);
         float[] expected = attended(shape, expanded, rows, queries, ALL);
         double error = 0;
@@ -77,7 +77,7 @@ class LatentAttentionTest {
   }
 
   private static KvCache filled(String spec, AttentionShape shape, ValueOrigin values, int length) {
-    Random random = new Random(SEED);
+    SplittableRandom random = new SplittableRandom(SEED);
     CacheShape sizes = new CacheShape(1, 1, shape.keyDim(), shape.valueDim(), values);
     KvCache cache = CacheSpec.parse(spec).newCache(sizes);
     cache.reserve(length);
@@ -117,7 +117,7 @@ class LatentAttentionTest {
     return out;
   }
 
-  private static float[] gaussian(Random random, int count) {
+  private static float[] gaussian(SplittableRandom random, int count) {
     float[] x = new float[count];
     for (int i = 0; i < count; i++) {
       x[i] = (float) random.nextGaussian();

@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -46,7 +47,7 @@ class MixedPageAttentionTest {
 
   private final WorkerPool workers = new WorkerPool(2);
   private final Kernels kernels = new ScalarKernels();
-  private final Random random = new Random(SEED);
+  private final SplittableRandom random = new SplittableRandom(SEED);
 
   @AfterEach
   void close() {

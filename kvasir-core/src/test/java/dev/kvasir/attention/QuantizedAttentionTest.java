@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class QuantizedAttentionTest {
   private static final long SEED = 5;
   private static final int LENGTH = 700;
+  private static final Profile NO_PROFILE = Profile.empty("none");
 
   private final WorkerPool workers = new WorkerPool(1);
   private final Kernels kernels = KernelChoice.ofThisProcess().kernels();
@@ -59,55 +60,65 @@ class QuantizedAttentionTest {
       delimiter = '|',
       value = {
         "kivi:1                  |  64 | 4",
-        "kivi:2                  |  64 | 4",
-        "kivi:2,group=32         | 128 | 1",
         "kivi:2,group=64,sinks=9 |  80 | 8",
         "kivi:3,group=32,window=0|  96 | 2",
         "kivi:4                  | 256 | 2",
-        "kivi:4,group=64         |  80 | 5",
-        "kivi:8,window=10        |  64 | 3",
         "kivi:2,k=4,v=2          | 128 | 7",
-        "kivi:4                  |  20 | 2",
-        "kivi:4,sinks=300        |  64 | 2",
         "bf16                    |  80 | 3",
-        "patternkv:2             |  64 | 4",
         "patternkv:2,window=0    | 128 | 1",
-        "patternkv:4,sinks=9     |  80 | 8",
-        "patternkv:1,patterns=4  |  64 | 3",
         "patternkv:2,v-threshold=off,group=32 | 80 | 2",
-        "patternkv:2,k-patterns=off | 64 | 5",
-        "patternkv:2,v-patterns=off | 128 | 7",
-        "patternkv:2,rope=rotate |  64 | 4",
         "patternkv:2,rope=rotate,choice=peaks |  64 | 4",
-        "patternkv:2,choice=distance |  64 | 3",
-        "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
-        "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
-        "mixkvq,high=1.9,mid=1.6 | 64 | 1",
         "mixkvq,high=1.5,mid=1.35 | 128 | 4",
-        "mixkvq,high=2,mid=1.6,group=128,sinks=0 | 80 | 4",
-        "mixkvq,high=1.6,mid=2   | 128 | 4",
         "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 8",
-        "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
-        "mixkvq,high=2,mid=1.6,residual=32,window=0 | 128 | 4",
         "mixkvq,high=1.5,mid=1.35,residual=96,sinks=5 | 80 | 9",
-        "mixkvq,high=0.001,mid=0.001 | 96 | 3",
-        "mixkvq,high=100,mid=100 | 64 | 7",
         "commvq:1                | 64 | 4",
-        "commvq:1,window=10      | 20 | 5",
-        "commvq:2,values=encoder | 64 | 4",
         "commvq:2,scores=tables,sinks=0 | 80 | 1",
-        "mead:2                  | 64 | 4",
-        "mead:6,budget=280KiB,first=coded | 64 | 4",
         "mead:3,first=coded,sinks=9 | 80 | 8",
-        "mead:1.5,first=coded,tables=off,window=0 | 128 | 1",
         "mead:2,first=coded,tables=centroids | 64 | 12",
         "kivi:2                  | 64 | 9",
         "patternkv:2             | 64 | 16",
-        "mixkvq,high=1.9,mid=1.6 | 64 | 12",
         "bf16                    | 80 | 11"
       })
   void oneTokenAttendsToTheExpandedVectors(String spec, int headDim, int group) {
     assertAttends(spec, new CacheShape(1, 2, headDim), group);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "kivi:2                  |  64 | 4",
+        "kivi:2,group=32         | 128 | 1",
+        "kivi:4,group=64         |  80 | 5",
+        "kivi:8,window=10        |  64 | 3",
+        "kivi:4                  |  20 | 2",
+        "kivi:4,sinks=300        |  64 | 2",
+        "patternkv:2             |  64 | 4",
+        "patternkv:4,sinks=9     |  80 | 8",
+        "patternkv:1,patterns=4  |  64 | 3",
+        "patternkv:2,k-patterns=off | 64 | 5",
+        "patternkv:2,v-patterns=off | 128 | 7",
+        "patternkv:2,rope=rotate |  64 | 4",
+        "patternkv:2,choice=distance |  64 | 3",
+        "patternkv:4,rope=rotate,sinks=9 | 80 | 8",
+        "patternkv:2,rope=rotate,window=0,patterns=3 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 1",
+        "mixkvq,high=2,mid=1.6,group=128,sinks=0 | 80 | 4",
+        "mixkvq,high=1.6,mid=2   | 128 | 4",
+        "mixkvq,high=2,mid=1.6,residual=256,window=0 | 128 | 4",
+        "mixkvq,high=2,mid=1.6,residual=32,window=0 | 128 | 4",
+        "mixkvq,high=0.001,mid=0.001 | 96 | 3",
+        "mixkvq,high=100,mid=100 | 64 | 7",
+        "commvq:1,window=10      | 20 | 5",
+        "commvq:2,values=encoder | 64 | 4",
+        "mead:2                  | 64 | 4",
+        "mead:6,budget=280KiB,first=coded | 64 | 4",
+        "mead:1.5,first=coded,tables=off,window=0 | 128 | 1",
+        "mixkvq,high=1.9,mid=1.6 | 64 | 12"
+      })
+  void soItDoesWithOtherSettings(String spec, int headDim, int group) {
+    oneTokenAttendsToTheExpandedVectors(spec, headDim, group);
   }
 
   /** Two examples of each method, one on heads of one width and one on heads of two. */
@@ -168,25 +179,35 @@ class QuantizedAttentionTest {
       value = {
         "fp16                    | 192 | 128 | 3",
         "fp32                    |  24 |  80 | 2",
-        "bf16                    | 256 | 128 | 9",
         "kivi:2,group=64         | 192 | 128 | 4",
-        "kivi:4,group=32,sinks=9 | 256 | 128 | 1",
         "kivi:3,k=2,window=0     |  80 | 112 | 5",
-        "patternkv:2             | 192 | 128 | 4",
         "patternkv:4,rope=static,sinks=9 | 48 | 80 | 8",
         "patternkv:2,k-patterns=off | 96 | 64 | 3",
-        "mixkvq,high=1.9,mid=1.6 | 192 | 128 | 1",
         "mixkvq,high=1.9,mid=1.7,salience=error | 20 | 36 | 8",
         "pmkvq:2,budget=4MiB,keys=token | 192 | 128 | 4",
-        "pmkvq:2,budget=700KiB   | 192 | 128 | 2",
         "pmkvq:2,budget=300KiB,keys=token,shrink=layer | 48 | 80 | 1",
         "commvq:1,scores=tables  | 48 | 80 | 4",
         "mead:2                  | 96 | 64 | 3",
-        "mead:2,first=coded      | 48 | 80 | 2",
         "toy                     | 24 | 80 | 3"
       })
   void valuesMayBeOfAnotherWidthThanKeys(String spec, int keyDim, int valueDim, int group) {
     assertAttends(spec, new CacheShape(1, 2, keyDim, valueDim), group);
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "bf16                    | 256 | 128 | 9",
+        "kivi:4,group=32,sinks=9 | 256 | 128 | 1",
+        "patternkv:2             | 192 | 128 | 4",
+        "mixkvq,high=1.9,mid=1.6 | 192 | 128 | 1",
+        "pmkvq:2,budget=700KiB   | 192 | 128 | 2",
+        "mead:2,first=coded      | 48 | 80 | 2"
+      })
+  void norNeedTheyWithOtherSettings(String spec, int keyDim, int valueDim, int group) {
+    valuesMayBeOfAnotherWidthThanKeys(spec, keyDim, valueDim, group);
   }
 
   @ParameterizedTest
@@ -212,20 +233,13 @@ class QuantizedAttentionTest {
       delimiter = '|',
       value = {
         "fp16                    | 576 | 512 | 16",
-        "bf16                    | 72 | 64 | 3",
         "fp32                    | 72 | 64 | 2",
-        "kivi:2,group=64         | 576 | 512 | 16",
         "kivi:4,sinks=9          | 72 | 64 | 1",
         "kivi:3,window=0         | 40 | 20 | 9",
-        "kivi:8                  | 64 | 64 | 4",
-        "kivi:2,rotary=16        | 72 | 64 | 9",
         "kivi:2                  | 73 | 64 | 2",
-        "patternkv:2             | 576 | 512 | 16",
         "patternkv:4,sinks=9     | 72 | 64 | 3",
         "patternkv:2             | 64 | 64 | 1",
-        "mixkvq,high=2.8,mid=2   | 576 | 512 | 4",
         "mixkvq,high=1.9,mid=1.7,salience=error,rotary=16 | 72 | 64 | 3",
-        "pmkvq:2,budget=4MiB     | 72 | 64 | 4",
         "pmkvq:2,budget=1MiB,keys=token | 576 | 512 | 4",
         "pmkvq:2,budget=200KiB,rotary=16 | 72 | 64 | 3"
       })
@@ -235,30 +249,37 @@ class QuantizedAttentionTest {
     assertThat(error(spec, latent, group)).as("%s, seed %d", spec, SEED).isLessThan(1e-3);
   }
 
+  @Tag("thorough")
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
       value = {
-        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 64 | 4 | 16",
-        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 256 | 2 | 16",
+        "bf16                    | 72 | 64 | 3",
+        "kivi:2,group=64         | 576 | 512 | 16",
+        "kivi:8                  | 64 | 64 | 4",
+        "kivi:2,rotary=16        | 72 | 64 | 9",
+        "patternkv:2             | 576 | 512 | 16",
+        "mixkvq,high=2.8,mid=2   | 576 | 512 | 4",
+        "pmkvq:2,budget=4MiB     | 72 | 64 | 4"
+      })
+  void soTheyMayWithOtherSettings(String spec, int keyDim, int valueDim, int group) {
+    valuesMayBePartOfKeys(spec, keyDim, valueDim, group);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
         "pmkvq:2,budget=4MiB,window=0,keys=token,shrink=layer | 192 | 8 | 16",
         "pmkvq:8,budget=380KiB,keys=token,shrink=layer | 64 | 4 | 8",
-        "pmkvq:2,budget=1100KiB,window=0,keys=token,shrink=layer | 192 | 2 | 8",
-        "pmkvq:4,budget=300KiB,keys=token,shrink=layer | 64 | 3 | 4",
         "pmkvq:4,budget=600KiB,sinks=9,keys=token,shrink=layer | 128 | 8 | 4",
-        "pmkvq:2,budget=250KiB,keys=token,shrink=layer | 64 | 4 | 2",
-        "pmkvq:2,budget=960KiB,keys=token,shrink=layer | 256 | 1 | 2",
         "pmkvq:2,budget=90KiB,shift=modified,keys=token,shrink=layer | 20 | 2 | 2",
         "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 64 | 4 | 16",
-        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 192 | 8 | 16",
         "pmkvq:8,budget=380KiB,keys=channel,shrink=layer | 64 | 4 | 8",
         "pmkvq:4,budget=600KiB,keys=channel,sinks=9,shrink=layer | 128 | 8 | 4",
         "pmkvq:2,budget=250KiB,keys=channel,shrink=layer | 64 | 4 | 2",
-        "pmkvq:2,budget=90KiB,keys=channel,shift=modified,shrink=layer | 20 | 2 | 2",
         "pmkvq:2,budget=300KiB,shrink=page,keys=token | 64 | 4 | 4",
-        "pmkvq:2,budget=300KiB | 64 | 4 | 4",
-        "pmkvq:2,budget=4MiB | 20 | 2 | 16",
-        "pmkvq:2,budget=4MiB | 256 | 1 | 16"
+        "pmkvq:2,budget=300KiB | 64 | 4 | 4"
       })
   void pagesAreReadAtEveryRequantizedWidth(String spec, int headDim, int group, int bits) {
     assertThat(error(spec, new CacheShape(1, 2, headDim), group))
@@ -269,6 +290,26 @@ class QuantizedAttentionTest {
       int quantized = cache.blockOf(200);
       assertThat(((PmkvqPage) cache.view(0, quantized).page()).bits()).isEqualTo(bits);
     }
+  }
+
+  @Tag("thorough")
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 64 | 4 | 16",
+        "pmkvq:2,budget=4MiB,keys=token,shrink=layer | 256 | 2 | 16",
+        "pmkvq:2,budget=1100KiB,window=0,keys=token,shrink=layer | 192 | 2 | 8",
+        "pmkvq:4,budget=300KiB,keys=token,shrink=layer | 64 | 3 | 4",
+        "pmkvq:2,budget=250KiB,keys=token,shrink=layer | 64 | 4 | 2",
+        "pmkvq:2,budget=960KiB,keys=token,shrink=layer | 256 | 1 | 2",
+        "pmkvq:2,budget=4MiB,keys=channel,shrink=layer | 192 | 8 | 16",
+        "pmkvq:2,budget=90KiB,keys=channel,shift=modified,shrink=layer | 20 | 2 | 2",
+        "pmkvq:2,budget=4MiB | 20 | 2 | 16",
+        "pmkvq:2,budget=4MiB | 256 | 1 | 16"
+      })
+  void soTheyAreInOtherShapes(String spec, int headDim, int group, int bits) {
+    pagesAreReadAtEveryRequantizedWidth(spec, headDim, group, bits);
   }
 
   /** Random values cancel each other, so an error weighs more than in a model. */
@@ -322,13 +363,12 @@ class QuantizedAttentionTest {
 
   /** Creates codebooks on demand, since those of large heads take long. */
   private static Profile codebooks(String spec, CacheShape shape) {
-    Profile none = Profile.empty("none");
     if (ExampleSpecs.method(spec).calibration().isEmpty()) {
-      return none;
+      return NO_PROFILE;
     }
     return spec.startsWith("commvq")
         ? SyntheticCodebooks.profile(shape, spec.charAt("commvq:".length()) - '0')
-        : SyntheticProfileParts.addTo(none, shape);
+        : SyntheticProfileParts.addTo(NO_PROFILE, shape);
   }
 
   private void fill(KvCache cache, int keys, int values, int queries) {

@@ -7,7 +7,7 @@ import dev.kvasir.cache.KvCache;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.kernel.ScalarKernels;
 import dev.kvasir.kernel.WorkerPool;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -16,7 +16,7 @@ class SinkAttentionTest {
   private static final int DIM = 16;
   private static final int KV_HEADS = 2;
 
-  private final Random random = new Random(29);
+  private final SplittableRandom random = new SplittableRandom(29);
 
   /** Few rows, large tiles, heads in groups, merged splits, and windows. */
   @ParameterizedTest

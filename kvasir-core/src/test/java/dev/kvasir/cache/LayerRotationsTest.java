@@ -16,7 +16,7 @@ import dev.kvasir.model.RopeFrequencies;
 import dev.kvasir.model.RopeLayout;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -58,7 +58,7 @@ class LayerRotationsTest {
   }
 
   private static void fill(KvCache cache) {
-    Random random = new Random(7);
+    SplittableRandom random = new SplittableRandom(7);
     float[] key = new float[SHAPE.kvHeads() * SHAPE.keyDim()];
     cache.reserve(TOKENS);
     for (int position = 0; position < TOKENS; position++) {

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvasir.codec.CacheContext;
 import dev.kvasir.codec.CacheShape;
 import dev.kvasir.memory.MemoryPool;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,7 +30,7 @@ class MaxBytesTest {
       })
   void aSequenceNeverTakesMore(String text) {
     CacheSpec spec = CacheSpec.parse(text);
-    Random random = new Random(3);
+    SplittableRandom random = new SplittableRandom(3);
     for (int tokens : new int[] {1, 100, 128, 129, 300, 700, 1500}) {
       MemoryPool pool = new MemoryPool(1L << 40);
       CacheContext context =
@@ -50,7 +50,7 @@ class MaxBytesTest {
     }
   }
 
-  private static void step(KvCache cache, int from, int count, Random random) {
+  private static void step(KvCache cache, int from, int count, SplittableRandom random) {
     float[] keys = new float[SHAPE.kvHeads() * SHAPE.keyDim()];
     float[] values = new float[SHAPE.kvHeads() * SHAPE.valueDim()];
     cache.reserve(from + count);

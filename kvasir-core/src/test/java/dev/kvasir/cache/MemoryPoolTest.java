@@ -16,7 +16,7 @@ import dev.kvasir.model.RopeLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Random;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -29,7 +29,7 @@ class MemoryPoolTest {
   private static final int VECTOR = SHAPE.kvHeads() * SHAPE.headDim();
   private static final long DENSE_BLOCK = 128 * 2 * SHAPE.valuesPerToken();
 
-  private final Random random = new Random(3);
+  private final SplittableRandom random = new SplittableRandom(3);
   private final ModelTables tables = new ModelTables();
   private long before;
 

@@ -1,21 +1,29 @@
 package dev.kvasir.codec;
 
 import dev.kvasir.spi.QuantizationMethod;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Specs for tests, from the examples of every registered method. */
 public final class ExampleSpecs {
+  private static final boolean THOROUGH = Boolean.getBoolean("kvasir.thorough");
   private static final Pattern BUDGET_IN_BYTES = Pattern.compile("budget=\\d+[KM]iB");
 
   private ExampleSpecs() {}
 
-  /** Returns the given specs, and one example of each method that none of them names. */
+  /**
+   * Returns the first of the given specs of each method, or all of them with {@code
+   * -Dkvasir.thorough=true}, and one example of each method that none of them names.
+   */
   public static Stream<String> withEveryMethod(String... specs) {
-    List<QuantizationMethod> named = Stream.of(specs).map(ExampleSpecs::method).toList();
+    Set<QuantizationMethod> named = new HashSet<>();
+    List<String> firstOfEach =
+        Stream.of(specs).filter(spec -> named.add(method(spec)) || THOROUGH).toList();
     return Stream.concat(
-        Stream.of(specs),
+        firstOfEach.stream(),
         MethodRegistry.all().stream()
             .filter(method -> !named.contains(method))
             .map(method -> method.examples().getFirst().spec()));

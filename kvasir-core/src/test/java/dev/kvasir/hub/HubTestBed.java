@@ -4,16 +4,22 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import kvasir.tools.StandInHub;
+import kvasir.tools.UnsharedRandom;
 
 /** A stand-in hub with a cache of its own, and a record of every pause instead of the pause. */
 final class HubTestBed implements AutoCloseable {
+  private static final Map<Content, byte[]> BYTES = new ConcurrentHashMap<>();
+
   final StandInHub hub = new StandInHub();
   final List<Duration> pauses = new CopyOnWriteArrayList<>();
   private final Path cache;
+
+  private record Content(int count, long seed) {}
 
   HubTestBed(Path cache) {
     this.cache = cache;
@@ -52,10 +58,15 @@ final class HubTestBed implements AutoCloseable {
     return client().fetch(HubReference.parse(reference), HubListener.NONE);
   }
 
+  /** Returns random bytes, the same array for the same arguments, which nobody changes. */
   static byte[] bytes(int count, long seed) {
-    byte[] bytes = new byte[count];
-    new Random(seed).nextBytes(bytes);
-    return bytes;
+    return BYTES.computeIfAbsent(
+        new Content(count, seed),
+        content -> {
+          byte[] bytes = new byte[count];
+          new UnsharedRandom(seed).nextBytes(bytes);
+          return bytes;
+        });
   }
 
   @Override

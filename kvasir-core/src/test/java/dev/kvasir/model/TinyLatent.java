@@ -3,6 +3,7 @@ package dev.kvasir.model;
 import dev.kvasir.format.GgmlType;
 import dev.kvasir.model.TinyModel.Sizes;
 import java.util.Random;
+import kvasir.tools.UnsharedRandom;
 
 /** Small random decoders with latent attention, in the layout of each file format. */
 final class TinyLatent {
@@ -34,7 +35,7 @@ final class TinyLatent {
   private static TinyModel of(Sizes sizes, LatentConfig latent, boolean together, long seed) {
     TinyModel model = new TinyModel(sizes, seed);
     model.latent = latent;
-    Random random = new Random(seed + 1);
+    Random random = new UnsharedRandom(seed + 1);
     for (int layer = 0; layer < sizes.layers(); layer++) {
       String at = "model.layers.%d.self_attn.".formatted(layer);
       model.tensors.keySet().removeIf(name -> name.startsWith(at));

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
+import kvasir.tools.UnsharedRandom;
 
 /**
  * A small random decoder: its sizes, its tensors under Hugging Face names, and its files. Tests may
@@ -112,11 +113,11 @@ final class TinyModel {
 
   TinyModel(Sizes sizes, long seed) {
     this.sizes = sizes;
-    makeTensors(new Random(seed));
+    makeTensors(new UnsharedRandom(seed));
     describeAsGguf();
     describeAsJson();
     if (sizes.architecture.startsWith("gemma")) {
-      TinyGemma.complete(this, new Random(seed + 1));
+      TinyGemma.complete(this, new UnsharedRandom(seed + 1));
     }
   }
 

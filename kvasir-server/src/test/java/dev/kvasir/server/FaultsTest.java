@@ -52,7 +52,7 @@ class FaultsTest {
     try (TestServer server = TestServer.start()) {
       long before = server.bytesWhenQuiet();
       Random random = new Random(1);
-      for (int i = 0; i < 40; i++) {
+      for (int i = 0; i < 20; i++) {
         String prompt = PARAGRAPH.repeat(1 + random.nextInt(20));
         boolean streams = random.nextBoolean();
         String body = streams ? endless(prompt) : endless(prompt).replace("true", "false");

@@ -3,10 +3,12 @@ package kvasir.tools;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.stream.Collectors;
@@ -15,6 +17,10 @@ import java.util.stream.Collectors;
 public final class StandInRepository {
   /** Files from this size on are in large file storage. */
   private static final int LARGE = 1000;
+
+  /** SHA-256 by array: tests add the same large files again and again. */
+  private static final Map<byte[], String> HASHES =
+      Collections.synchronizedMap(new WeakHashMap<>());
 
   private final String name;
   private final Map<String, File> files = new ConcurrentSkipListMap<>();
@@ -43,7 +49,7 @@ public final class StandInRepository {
     boolean isLarge = content.length >= LARGE;
     String hash =
         isLarge
-            ? hex("SHA-256", new byte[0], content)
+            ? HASHES.computeIfAbsent(content, any -> hex("SHA-256", new byte[0], any))
             : hex(
                 "SHA-1",
                 ("blob " + content.length + "\0").getBytes(StandardCharsets.US_ASCII),

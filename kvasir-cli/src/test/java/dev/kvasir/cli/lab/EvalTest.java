@@ -170,7 +170,8 @@ class EvalTest {
         .isRefusedWith("outliers are '4'; expected PAIRS:FACTOR, such as 4:16");
     CommandRun.of("eval", "--model", shallow, "--outliers", "99:16")
         .isRefusedWith("outliers are 99 pairs;", "has 32 in a head");
-    CommandRun.of("eval", "--model", shallow, "--outliers", "4:16", "--kv", "mixkvq")
+    CommandRun.of(
+            "eval", "--model", shallow, "--outliers", "4:16", "--kv", "mixkvq", "--context", "256")
         .isRefusedWith("the cache 'mixkvq' has no thresholds");
     CommandRun.of("eval", "--outliers", "4:16", "--on", "local[2]")
         .isRefusedWith("--outliers changes the model of this process; expected no --on");

@@ -66,10 +66,12 @@ public final class AdditiveStages {
       Arrays.fill(squares, from, from + ROWS * ROWS, Float.POSITIVE_INFINITY);
     }
     for (int a = 0; a < used; a++) {
+      int first = firstAt(stage, a);
       for (int b = 0; b < used; b++) {
+        int second = secondAt(stage, b);
         double sum = 0;
         for (int i = 0; i < length; i++) {
-          double value = rows[firstAt(stage, a) + i] + rows[secondAt(stage, b) + i];
+          double value = rows[first + i] + rows[second + i];
           sum += value * value;
         }
         squares[squaresAt(stage, a) + b] = (float) sum;

@@ -73,7 +73,7 @@ class CommvqCodecTest {
   void codesAreTheSameHoweverManyThreadsSearch() {
     for (String spec : new String[] {"commvq:1", "commvq:2,beam=1", "commvq:2,values=encoder"}) {
       float[] alone = quantized(spec, new ScalarKernels(), new WorkerPool(1));
-      for (int threads : new int[] {2, 3, 7, 16, 40}) {
+      for (int threads : new int[] {2, 7, 40}) {
         try (WorkerPool workers = new WorkerPool(threads)) {
           assertThat(quantized(spec, new ScalarKernels(), workers))
               .as("%s, %d threads", spec, threads)

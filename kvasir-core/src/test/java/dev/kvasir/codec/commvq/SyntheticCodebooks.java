@@ -5,11 +5,17 @@ import dev.kvasir.profile.Profile;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /** Codebooks of random rows, smaller from stage to stage like trained ones. */
 public final class SyntheticCodebooks {
   private static final int ROWS = AdditiveStages.ROWS;
+  private static final Map<Request, Profile> MADE = new ConcurrentHashMap<>();
+
+  private record Request(CacheShape shape, List<Integer> widths) {}
 
   private final SplittableRandom random = new SplittableRandom(71);
   private final CacheShape shape;
@@ -22,8 +28,16 @@ public final class SyntheticCodebooks {
     this.used = used;
   }
 
-  /** Returns a profile with codebooks of the default shape, and encoders, for each bit width. */
+  /**
+   * Returns a profile with codebooks of the default shape, and encoders, for each bit width; the
+   * same one for the same arguments.
+   */
   public static Profile profile(CacheShape shape, int... widths) {
+    Request request = new Request(shape, IntStream.of(widths).boxed().toList());
+    return MADE.computeIfAbsent(request, any -> make(shape, widths));
+  }
+
+  private static Profile make(CacheShape shape, int... widths) {
     int heads = CommvqShape.defaultValueHeads(shape.kvHeads(), shape.valueDim());
     Profile profile = grouped(shape, heads, ROWS, widths);
     for (int bits : widths) {

@@ -86,6 +86,7 @@ class SavedSessionTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
+        "kivi:2,window=0",
         "kvtuner:3",
         "pmkvq:4,budget=pool,sinks=16",
         "ott:2,window=0",
@@ -97,7 +98,8 @@ class SavedSessionTest {
         "rotatekv:2",
         "qserve:4,window=0",
         "kvarn:2",
-        "vqllm:2,window=0"
+        "vqllm:2,window=0",
+        "mead:2.5,budget=2MiB"
       })
   void andSoHasWhatFollowsWithOtherMethods(String spec) {
     whatFollowsHasTheSameBitsAsIfItHadNeverStopped(spec);
@@ -108,7 +110,6 @@ class SavedSessionTest {
   @ValueSource(
       strings = {
         "fp16",
-        "kivi:2,window=0",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2",
         "mixkvq,high=1.9,mid=1.6",
@@ -117,8 +118,7 @@ class SavedSessionTest {
         "commvq:1,beam=1,window=0",
         "oscar:2",
         "mead:1.5",
-        "mead:2,profile=none",
-        "mead:2.5,budget=2MiB"
+        "mead:2,profile=none"
       })
   void whatFollowsHasTheSameBitsAsIfItHadNeverStopped(String spec) {
     Random random = new Random(spec.hashCode());

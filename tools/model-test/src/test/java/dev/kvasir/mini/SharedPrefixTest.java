@@ -113,9 +113,16 @@ class SharedPrefixTest {
   }
 
   @Tag("thorough")
-  @Test
-  void anAnswerWithCodebooksAndAHitIsTheAnswerWithoutOne() {
-    anAnswerWithAHitIsTheAnswerWithoutOne("commvq:1,window=0");
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "commvq:1,window=0",
+        "patternkv:2,as=paper",
+        "mixkvq,high=1.9,mid=1.6,as=paper",
+        "mead:1.5"
+      })
+  void soItIsWithOtherSettings(String spec) {
+    anAnswerWithAHitIsTheAnswerWithoutOne(spec);
   }
 
   @ParameterizedTest
@@ -124,12 +131,9 @@ class SharedPrefixTest {
         "fp16",
         "kivi:2,k=4,v=1,window=40,sinks=16",
         "patternkv:2,window=0",
-        "patternkv:2,as=paper",
         "mixkvq,high=1.9,mid=1.6,window=0",
-        "mixkvq,high=1.9,mid=1.6,as=paper",
         "pmkvq:2,budget=1536KiB",
         "zipcache:2",
-        "mead:1.5",
         "mead:2,profile=none"
       })
   void anAnswerWithAHitIsTheAnswerWithoutOne(String spec) {
