@@ -12,18 +12,18 @@ import java.util.regex.Pattern;
 
 /**
  * Texts for what prose lacks: lists of numbers that are read again in another order, where each
- * number is an answer, and at the end tokens of the prose in random order. Lists show which errors
- * spoil the lookup of a token far back; random tokens have unusual keys and values, so that
+ * number is an answer, and then tokens of the prose in random order. Lists show which errors spoil
+ * the lookup of a token far back; tokens in random order have unusual keys and values, so that
  * channels that vary little in prose get bits too.
  */
 final class LookupTexts {
   private static final String PURPOSE = "mead-lookups";
 
   /** Fraction of a text with lists; random tokens take the rest. */
-  private static final double LISTS = 0.85;
+  private static final double LISTS = 0.75;
 
-  private static final int MIN_ENTRIES = 12;
-  private static final int MAX_ENTRIES = 28;
+  private static final int MIN_ENTRIES = 16;
+  private static final int MAX_ENTRIES = 40;
   private static final int MIN_DIGITS = 2;
   private static final int MAX_DIGITS = 5;
 
