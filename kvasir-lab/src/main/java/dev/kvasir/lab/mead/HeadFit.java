@@ -20,9 +20,6 @@ final class HeadFit {
    */
   private static final float TIER_RATIO = 3;
 
-  /** The same for a table of one row, which predicts nothing. */
-  private static final float TIER_RATIO_OF_ONE_ROW = 2;
-
   private final int layer;
   private final int head;
   private final TokenKvLayout layout;
@@ -61,8 +58,7 @@ final class HeadFit {
       keyWeights[i] = (float) Math.sqrt(metric.keys()[i]);
     }
     int count = weights.length;
-    float ratio = count > 1 ? TIER_RATIO : TIER_RATIO_OF_ONE_ROW;
-    this.energyWeights = new float[] {1 / ratio, 1 / ratio, 1, 1, ratio, ratio};
+    this.energyWeights = new float[] {1 / TIER_RATIO, 1 / TIER_RATIO, 1, 1, TIER_RATIO, TIER_RATIO};
     float[] keys = new float[count * keyDim];
     float[] components = new float[count * valueDim];
     for (int r = 0; r < count; r++) {

@@ -61,7 +61,7 @@ public final class MeadCalibration {
   }
 
   /**
-   * @param texts prose and tasks, the latter with marked answers
+   * @param texts prose and lookups, the latter with marked answers
    * @param storage storage for the vectors of retained texts
    * @param profile profile to extend
    * @return empty if the listener cancelled the calibration
@@ -248,7 +248,7 @@ public final class MeadCalibration {
     double share = 1;
     if (margins == null && !journal.hasProse()) {
       throw new InvalidInputException(
-          "the model answers none of the calibration questions; expected some prose (--texts)");
+          "the model answers none of the calibration lookups; expected some prose (--texts)");
     }
     if (margins != null && journal.hasProse()) {
       share = traces(prose, null, 1, spread).sum() / traces(margins, null, 1, spread).sum();

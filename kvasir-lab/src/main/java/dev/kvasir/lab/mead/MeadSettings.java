@@ -7,8 +7,8 @@ import java.util.SortedSet;
  * The amount of calibration text.
  *
  * @param length tokens of a text
- * @param proseTexts number of prose texts for tables; 0 to use questions alone
- * @param taskTexts number of texts with questions; 0 to use prose alone
+ * @param proseTexts number of prose texts for tables; 0 to use lookups alone
+ * @param taskTexts number of texts with lookups; 0 to use prose alone
  * @param metricTexts number of texts of each kind for the metric
  * @param tableRows maximum number of table rows, for the most frequent token ids
  * @param tables kinds of tables to create

@@ -11,28 +11,29 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
- * The calibration texts: prose, and texts with questions.
+ * The calibration texts: prose, and texts with lookups.
  *
  * @param prose prose texts in order
- * @param tasks texts with questions
+ * @param tasks texts with lookups
  * @param settings how many of each are retained, held out or backpropagated
  */
 public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings settings) {
   /**
-   * With tables, one text in seven is held out, and one retained. Kinds of tasks and the sixteen
-   * prose openings repeat periodically; without a common factor, every kind is included.
+   * With tables, one text in seven is held out, and one retained. The sixteen prose openings repeat
+   * periodically; without a common factor, each of them is included.
    */
   private static final int PERIOD = 7;
 
-  /** Number of prose texts that provide filler for needle documents. */
+  /** Number of prose texts that provide names and random tokens for lookups. */
   private static final int FILLERS = 8;
 
   /** Enough sequences to share each read of the weights. */
   private static final int MAX_BATCH = 32;
 
-  /** Returns how many texts the model generates if none are given, for prose and for filler. */
+  /** Returns how many texts the model generates if none are given, for prose and lookups. */
   public static int generatedTexts(MeadSettings settings) {
     return Math.max(settings.proseTexts(), settings.taskTexts() > 0 ? FILLERS : 0);
   }
@@ -95,26 +96,22 @@ public record MeadTexts(List<int[]> prose, List<MarkedText> tasks, MeadSettings 
   }
 
   /**
-   * @param prose texts that also serve as filler
+   * @param prose texts that also provide names for lookups
    * @param read how many of them are read unchanged
    */
   private static MeadTexts of(
       LoadedModel model, List<int[]> prose, int read, MeadSettings settings) {
-    String filler = filler(model, prose);
-    TaskTexts maker = new TaskTexts(model.tokenizer(), filler, settings.length(), settings.seed());
     List<MarkedText> tasks = new ArrayList<>();
-    for (int i = 0; i < settings.taskTexts(); i++) {
-      tasks.add(maker.text(i));
+    if (settings.taskTexts() > 0) {
+      LookupTexts maker =
+          new LookupTexts(
+              model.tokenizer(),
+              prose.subList(0, Math.min(prose.size(), FILLERS)),
+              settings.length(),
+              settings.seed());
+      IntStream.range(0, settings.taskTexts()).forEach(i -> tasks.add(maker.text(i)));
     }
     return new MeadTexts(prose.subList(0, read), tasks, settings);
-  }
-
-  private static String filler(LoadedModel model, List<int[]> prose) {
-    StringBuilder text = new StringBuilder();
-    for (int[] some : prose.subList(0, Math.min(prose.size(), FILLERS))) {
-      text.append(model.tokenizer().decode(some, true)).append(". ");
-    }
-    return text.toString();
   }
 
   /** Returns all texts, prose first. */

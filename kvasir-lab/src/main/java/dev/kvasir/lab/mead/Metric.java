@@ -19,7 +19,7 @@ record Metric(double[] keys, double[] values, float[] importance) {
   private static final int RANKS = HeadProfile.RANK_BUCKETS;
 
   /**
-   * @param margins null if there are no questions
+   * @param margins null if there are no lookups
    * @param share factor for margins
    * @param raised factor for the whole metric
    */

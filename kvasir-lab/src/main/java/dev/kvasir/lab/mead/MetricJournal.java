@@ -94,7 +94,7 @@ public final class MetricJournal {
     return questionTexts < texts;
   }
 
-  /** Returns null if there are no questions, or if the model answers none of them correctly. */
+  /** Returns null if there are no lookups, or if the model answers none of them correctly. */
   MetricSums margins() {
     return margins.isEmpty() ? null : margins;
   }

@@ -24,7 +24,7 @@ import java.util.OptionalInt;
 record TextMetricTask(int number, MarkedText marked, long seed) implements TracedTask<float[]> {
   @Override
   public String name() {
-    return "text %d, %s".formatted(number + 1, marked.hasAnswers() ? "questions" : "prose");
+    return "text %d, %s".formatted(number + 1, marked.hasAnswers() ? "lookups" : "prose");
   }
 
   @Override

@@ -91,7 +91,7 @@ class MeadTasksTest {
     boolean[] answers = new boolean[LENGTH];
     answers[290] = true;
     TextMetricTask metric = new TextMetricTask(0, new MarkedText(texts.getFirst(), answers), 1);
-    assertThat(metric.name()).isEqualTo("text 1, questions");
+    assertThat(metric.name()).isEqualTo("text 1, lookups");
     assertThat(sent(metric).run(decoder, ProgressListener.NONE))
         .isEqualTo(metric.run(decoder, ProgressListener.NONE));
   }

@@ -107,7 +107,7 @@ final class MeadCalibrationRun {
   }
 
   private String origin() {
-    return "%d texts of prose and %d with questions, %d tokens each, %s; gradients of %d texts of a kind"
+    return "%d texts of prose and %d with lookups, %d tokens each, %s; gradients of %d texts of a kind"
         .formatted(
             settings.proseTexts(),
             settings.taskTexts(),
