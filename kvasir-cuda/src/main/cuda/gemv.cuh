@@ -34,11 +34,12 @@ DEVICE void addStep(const typename KIND::Codes& codes, const typename KIND::Scal
   multiplyTiles(sums, a[0], a[1], a[2], a[3], S % 2 ? b.z : b.x, S % 2 ? b.w : b.y);
 }
 
-// Loads a lane's activations of a block of 256 columns, 16 bytes for each two steps.
+// Loads a lane's activations of a block of 256 columns, 16 bytes for each two steps. Not as constants, since the previous kernel
+// writes them while this one already runs.
 // rows: the lane's first bytes
 DEVICE void loadBlock(const uint4* rows, int block, uint4 (&b)[8]) {
 #pragma unroll
-  for (int i = 0; i < 8; i++) b[i] = __ldg(rows + block * 256 + i * 32);
+  for (int i = 0; i < 8; i++) b[i] = rows[block * 256 + i * 32];
 }
 
 // Adds the products with a block of 256 columns.

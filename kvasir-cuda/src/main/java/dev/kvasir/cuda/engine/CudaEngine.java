@@ -289,7 +289,9 @@ public final class CudaEngine implements DecoderEngine {
 
   @Override
   public long sharedBytes(CacheSpec spec, CacheContext context) {
-    return estimateConfig(spec, context).format().sharedBytes(config.cacheShape());
+    DeviceCacheConfig estimated = estimateConfig(spec, context);
+    cards.all().forEach(card -> estimated.ofLayers(card.range())); // rejects what has no parts
+    return estimated.format().sharedBytes(config.cacheShape());
   }
 
   @Override

@@ -331,7 +331,7 @@ public final class DeviceCache implements KvCache, DeviceSequence {
     return runs;
   }
 
-  private void checkOpen() {
+  void checkOpen() {
     if (closed) {
       throw new IllegalStateException("this cache is closed");
     }

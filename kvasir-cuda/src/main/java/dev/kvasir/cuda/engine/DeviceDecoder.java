@@ -387,9 +387,12 @@ final class DeviceDecoder implements AutoCloseable {
     }
   }
 
-  /** Returns whether the kernels of the step start while the previous ones end. */
+  /**
+   * Returns whether the kernels of the step start while the previous ones end. Only those compiled
+   * for 9.0 wait where they must.
+   */
   private boolean overlaps() {
-    return chunks.count() == 0 && context.device().computeCapability() >= 90;
+    return chunks.count() == 0 && context.device().hasWarpgroupProducts();
   }
 
   private void launch() {

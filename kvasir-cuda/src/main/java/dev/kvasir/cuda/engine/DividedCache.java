@@ -199,6 +199,7 @@ final class DividedCache implements KvCache, DeviceSequence {
 
   @Override
   public CacheSnapshot snapshot() {
+    part(0).checkOpen();
     whole.cacheConfig().requireStorable(whole.cacheConfig().format().toString());
     List<StoredParts.Part> stored = new ArrayList<>();
     for (int card = 0; card < parts.size(); card++) {

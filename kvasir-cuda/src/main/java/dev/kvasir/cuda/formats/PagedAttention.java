@@ -281,7 +281,7 @@ public final class PagedAttention implements AutoCloseable {
    *     packed pages are final by then, while fp16 pages may still be written
    */
   public void attend(CudaStream stream, long queries, long outputs, boolean early) {
-    boolean overlapped = early && device.computeCapability() >= 90;
+    boolean overlapped = early && device.hasWarpgroupProducts();
     argument.set(JAVA_LONG, 0, table.sequencesAddress(offsets.group()));
     argument.set(JAVA_LONG, 16, queries);
     argument.set(JAVA_LONG, 24, outputs);

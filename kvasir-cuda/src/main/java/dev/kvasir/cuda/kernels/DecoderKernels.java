@@ -26,8 +26,8 @@ import java.util.stream.Stream;
 
 /**
  * The kernels of a decoder step other than attention. Each waits for what the previous one writes.
- * Products of a few rows fetch weights before that ({@link BlockGemv}); in small steps all kernels
- * {@linkplain #overlap start early}.
+ * Products of a few rows fetch weights before that ({@link BlockGemv}); in steps without prompts
+ * all kernels {@linkplain #overlap start early}.
  */
 public final class DecoderKernels implements AutoCloseable {
   static final int ROW_THREADS = 1024;
