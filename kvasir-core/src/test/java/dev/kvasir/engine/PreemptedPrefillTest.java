@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -71,6 +72,15 @@ class PreemptedPrefillTest {
     private final MemoryPool memory = MemoryPool.unlimited();
     private boolean isPreemptible = true;
     private boolean failsPreempted;
+
+    /**
+     * Whether steps of streams alone take real time. Otherwise a stream has thousands of tokens
+     * before the thread of a test has sent a prompt.
+     */
+    private volatile boolean isPaced = true;
+
+    private boolean staysPaced; // with prompts too
+
     private int promptRows;
     private int promptSteps;
     private int preemptedRows;
@@ -109,6 +119,7 @@ class PreemptedPrefillTest {
         layer += ROW + PAST * batch.position(row);
       }
       int ofPrompts = promptRows(batch);
+      pace(ofPrompts);
       promptRows += ofPrompts;
       promptSteps += ofPrompts > 0 ? 1 : 0;
       preemptedRows += preemption == null ? 0 : ofPrompts;
@@ -129,6 +140,15 @@ class PreemptedPrefillTest {
         throw new IllegalStateException("a prompt step fails");
       }
       finish(batch);
+    }
+
+    /** Streams have a prompt of one row themselves. */
+    private void pace(int ofPrompts) {
+      if (ofPrompts > 1) {
+        isPaced &= staysPaced;
+      } else if (isPaced) {
+        LockSupport.parkNanos(1_000_000);
+      }
     }
 
     private static int promptRows(Batch batch) {
@@ -263,6 +283,7 @@ class PreemptedPrefillTest {
 
   @Test
   void aStreamSurvivesAPromptStepThatFails() throws Exception {
+    engine.staysPaced = true;
     AtomicBoolean isOver = new AtomicBoolean();
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Integer> stream = threads.submit(() -> generate(1, CONTEXT - 10, until(isOver)));
