@@ -15,6 +15,7 @@ import dev.kvasir.profile.Profile;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * The choice of {@code --kv auto}.
@@ -22,13 +23,14 @@ import java.util.function.Predicate;
  * @param outline the model
  * @param profile its calibration profile
  * @param supports whether the device supports a cache
- * @param deviceBytes memory of the device; empty if that is the machine's
+ * @param deviceBytes returns the memory of the device, empty if that is the machine's; asked only
+ *     where no memory is given, since a driver must start for it
  */
 public record AutoCache(
     ModelOutline outline,
     Optional<Profile> profile,
     Predicate<CacheSpec> supports,
-    OptionalLong deviceBytes) {
+    Supplier<OptionalLong> deviceBytes) {
 
   public static boolean isAuto(String spec) {
     return spec.equals(CacheChoice.AUTO);
@@ -69,7 +71,8 @@ public record AutoCache(
   }
 
   private long defaultMemory() {
-    OptionalLong total = deviceBytes.isPresent() ? deviceBytes : MachineMemory.total();
+    OptionalLong ofDevice = deviceBytes.get();
+    OptionalLong total = ofDevice.isPresent() ? ofDevice : MachineMemory.total();
     if (total.isEmpty()) {
       throw new InvalidInputException(
           "--kv is auto and the memory of this machine is unknown; expected --kv-memory SIZE");

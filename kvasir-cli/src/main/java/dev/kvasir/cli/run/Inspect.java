@@ -162,7 +162,7 @@ public final class Inspect implements Callable<Integer> {
     ModelOutline outline = model.outline(new LoadArguments());
     int tokens = context == null ? outline.config().contextLength() : context;
     return Optional.of(
-        new AutoCache(outline, model.profile(profile), any -> true, OptionalLong.empty())
+        new AutoCache(outline, model.profile(profile), any -> true, OptionalLong::empty)
             .choose(tokens, bytes, 0));
   }
 

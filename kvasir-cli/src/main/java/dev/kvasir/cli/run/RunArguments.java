@@ -101,7 +101,7 @@ final class RunArguments {
                 outline,
                 given.or(() -> model.profile(null)),
                 device.supportedCaches(model, outline, saves),
-                device.memoryBytes())
+                device::memoryBytes)
             .choose(
                 tokens,
                 memory == null ? OptionalLong.empty() : OptionalLong.of(memoryBytes()),

@@ -45,7 +45,7 @@ public record ModelLoading(
             outline,
             profile,
             device.supportedCaches(model, outline, service.hasStore()),
-            device.memoryBytes())
+            device::memoryBytes)
         .choose(tokens, OptionalLong.of(service.cacheBytes()), speculation.draftBytes(tokens));
   }
 
